@@ -16,11 +16,11 @@ _storage_classes = {UntypedStorage, TypedStorage, *_LEGACY.values()}
 
 
 def _dtype_to_storage_type_map() -> dict[Any, str]:
-    return {each.dtype: name for name, each in _LEGACY.items()}
+    return {each._dtype: name for name, each in _LEGACY.items()}
 
 
 def _storage_type_to_dtype_map() -> dict[str, Any]:
-    return {name: each.dtype for name, each in _LEGACY.items()}
+    return {name: each._dtype for name, each in _LEGACY.items()}
 
 
 def _get_always_warn_typed_storage_removal() -> bool:

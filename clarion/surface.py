@@ -158,6 +158,7 @@ _ELSEWHERE = {
         ".absent": "classes",
         ".accelerator": "AcceleratorError Event OutOfMemoryError Stream get_device_module",
         ".amp": "autocast GradScaler",
+        ".amp.unscaling": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
         ".autograd.anomaly_mode": "is_anomaly_enabled is_anomaly_check_nan_enabled",
         ".compiler": "compile pointwise",
         ".func": "vmap",

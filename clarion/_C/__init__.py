@@ -19,6 +19,7 @@ from ..core.overriding import state as _overriding
 from ..core.tensor import Tensor
 from ..errors import EngineError
 from ..linalg import LinAlgError as _LinAlgError  # noqa: F401
+from ..ops.creation.memory import StorageBase as StorageBase
 from ..ops.random.generator import Generator as Generator
 from . import _functions as _functions
 from . import _functorch as _functorch

@@ -15,12 +15,13 @@ import numpy as np
 from ..core import modes
 from ..core.bulk import bump
 from ..core.devices import is_available, kind_of, visible
-from ..core.dtypes import f16
+from ..core.dtypes import f16, float16
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentValueError, EngineError
 from ..events import hub
 from ..kernels.registry import raw
 from ..kernels.unless import unless
+from .unscaling import _amp_foreach_non_finite_check_and_unscale_
 
 
 class OptState(Enum):
@@ -154,6 +155,20 @@ class GradScaler:
         inverse = new_tensor(np.asarray(1.0 / np.float64(scale._array), np.float32))
         progress.found_inf = self._unscale_grads(optimizer, inverse)
         progress.stage = OptState.UNSCALED
+
+    def _unscale_grads_(
+        self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool
+    ) -> dict[Any, Tensor]:
+        """Divide an optimizer's gradients and say for each device whether one was infinite: for scalers made from this one."""
+        grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        if not allow_fp16 and any(grad.dtype is float16 for grad in grads):
+            raise ArgumentValueError("Attempting to unscale FP16 gradients.")
+        found: dict[Any, Tensor] = {}
+        for grad in grads:
+            flag = found.setdefault(grad.device, found_inf.to(grad.device))
+            whole = grad._values() if grad.is_sparse else grad
+            _amp_foreach_non_finite_check_and_unscale_([whole], flag, inv_scale.to(grad.device))
+        return found
 
     def _unscale_grads(self, optimizer: Any, inverse: Tensor) -> Any:
         grads = [p._grad for group in optimizer.param_groups for p in group["params"] if p._grad is not None]

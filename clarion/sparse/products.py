@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..core.dtypes import int64, sparse_coo, sparse_csc, sparse_csr
@@ -172,9 +173,52 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1)
 @handles("sparse_sampled_addmm", "sampled_addmm")
 def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:
     """beta * input + alpha * (mat1 @ mat2), at the places of `input` only."""
-    rows, columns = input._at[0], input._at[1]
-    found = (mat1[rows] * mat2.t()[columns]).sum(1)
-    return input.alike(input._held * beta + found * alpha)
+    if not is_sparse(input):
+        raise NotSupportedError("sampled_addmm(): the places of a sparse tensor are needed; `input` is strided")
+    x = in_places(input)
+    _check_sampled(x, mat1, mat2)
+    if mat1.dim() > x.dim():  # the same places in each matrix of the batch
+        x = repeated(x, tuple(mat1.shape[:-2]))
+    *batch, rows, columns = x._at
+    found = (mat1[(*batch, rows)] * mat2.mT[(*batch, columns)]).sum(-1)
+    result = make(x._at, x._held * beta + found * alpha, x.shape, x._array.sorted)
+    result = result if input._layout is sparse_coo else compressed(result, input._layout)
+    return result if out is None else written(out, result)
+
+
+def _check_sampled(x: Any, a: Any, b: Any) -> None:
+    said = "sampled_addmm: Expected "
+    for name, each in ("mat1", a), ("mat2", b):
+        if each.dim() < 2:
+            raise EngineError(f"{said}{name} to be a matrix, got {each.dim()}-D tensor")
+    batches = [list(each.shape[:-2]) for each in (x, a, b)]
+    kinds = [each.dtype.old for each in (x, a, b)]
+    for asked, names, i, j in (
+        ("dtype", "mat1 and mat2", 1, 2),
+        ("dtype", "self and mat1", 0, 1),
+        ("batch size", "mat1 and mat2", 1, 2),
+        ("batch size", "self and mat1", 0, 1),
+    ):
+        found = kinds if asked == "dtype" else batches
+        if found[i] != found[j] and found[i] != []:  # one matrix of places serves a whole batch
+            raise EngineError(f"{said}{names} to have the same {asked}, but got {found[i]} and {found[j]}")
+    (rows, inner), (inner_too, columns) = a.shape[-2:], b.shape[-2:]
+    if inner != inner_too:
+        raise EngineError(
+            f"sampled_addmm: mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {inner_too}x{columns})"
+        )
+    for dim, its, name in (-2, rows, "mat1"), (-1, columns, "mat2"):
+        if x.shape[dim] != its:
+            raise EngineError(f"sampled_addmm: self.shape[{dim}] must match {name}.shape[{dim}]")
+
+
+def repeated(x: Any, batch: tuple[int, ...]) -> Any:
+    """A sparse tensor many times."""
+    at, count = x._at._array, math.prod(batch)
+    front = np.indices(batch).reshape(len(batch), -1).repeat(at.shape[1], 1)
+    held = x._held.expand(count, *x._held.shape).flatten(0, 1)
+    at = np.concatenate((front, np.tile(at, count))).astype(np.int64)
+    return make(new_tensor(at), held, (*batch, *x.shape), x._array.sorted)
 
 
 @handles("softmax")

@@ -139,3 +139,44 @@ def test_optimizers_that_unscale_themselves() -> None:
     scaler.update()
     assert w.tolist() == [0.0, 0.0]
     assert scaler.get_scale() == 2.0
+
+
+def test_unscaling_and_the_next_scale_as_functions() -> None:
+    grads = [torch.tensor([4.0, 2.0]), torch.ones(2).half()]
+    found, half = torch.zeros(1), torch.full((1,), 0.5)
+    torch._amp_foreach_non_finite_check_and_unscale_(grads, found, half)
+    assert [g.tolist() for g in grads] == [[2, 1], [0.5, 0.5]]
+    assert found.item() == 0
+    torch._amp_foreach_non_finite_check_and_unscale_([torch.tensor([1.0, float("nan")])], found, half)
+    assert found.item() == 1
+    with pytest.raises(NotImplementedError, match="'Long'"):
+        torch._amp_foreach_non_finite_check_and_unscale_([torch.ones(2).long()], found, half)
+    with pytest.raises(RuntimeError, match="inv_scale must be a 1-element tensor"):
+        torch._amp_foreach_non_finite_check_and_unscale_(grads, found, torch.ones(2))
+
+    scale, steps, seen = torch.full((1,), 4.0), torch.zeros(1, dtype=torch.int32), []
+    for flag in (1.0, 0.0, 0.0, 0.0):
+        torch._amp_update_scale_(scale, steps, torch.tensor([flag]), 2.0, 0.5, 2)
+        seen.append((scale.item(), steps.item()))
+    assert seen == [(2, 0), (2, 1), (4, 0), (4, 1)]
+    scale.fill_(3e38)  # it does not grow beyond what is finite
+    torch._amp_update_scale_(scale, steps, torch.zeros(1), 2.0, 0.5, 2)
+    assert scale.isfinite().all()
+    assert steps.item() == 0
+
+
+def test_scalers_made_from_this_one_unscale_by_themselves() -> None:
+    a, b = torch.zeros(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+    a.grad, b.grad = torch.tensor([2.0, 4.0]), torch.tensor([1.0, float("inf")])
+    scaler = torch.amp.GradScaler("cpu")
+    start, half = torch.zeros(1), torch.full((1,), 0.5)
+    found = scaler._unscale_grads_(torch.optim.SGD([a], 1.0), half, start, False)
+    assert {str(k): v.item() for k, v in found.items()} == {"cpu": 0}
+    assert a.grad.tolist() == [1, 2]
+    found = scaler._unscale_grads_(torch.optim.SGD([b], 1.0), half, start, False)
+    assert [v.item() for v in found.values()] == [1]
+    a.grad = None
+    c = torch.zeros(2, dtype=torch.float16, requires_grad=True)
+    c.grad = torch.ones(2).half()
+    with pytest.raises(ValueError, match="FP16"):
+        scaler._unscale_grads_(torch.optim.SGD([c], 1.0), half, start, False)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import warnings
 
+import numpy as np
 import pytest
 
 import clarion as torch
@@ -103,3 +105,44 @@ def test_switches_of_save_and_load(tmp_path: object) -> None:
         assert torch.load(file).tolist() != x.tolist()
     finally:
         torch.serialization.set_default_load_endianness(None)
+
+
+def test_a_storage_is_written_to_a_file() -> None:
+    file = io.BytesIO()
+    torch.tensor([1, 2, 3], dtype=torch.int16).untyped_storage()._write_file(file, False, True, 2)
+    assert file.getvalue() == (3).to_bytes(8, "little") + np.array([1, 2, 3], np.int16).tobytes()
+    meta = torch.UntypedStorage(4, device="meta")
+    with pytest.raises(NotImplementedError, match="Cannot copy out"):
+        meta._write_file(file, False, True, 2)
+    with pytest.raises(RuntimeError, match="only available on CPU"):
+        meta._share_fd_cpu_()
+    with pytest.raises(RuntimeError, match="only available on CPU"):
+        meta._share_filename_cpu_()
+
+
+def test_what_storages_are_made_from() -> None:
+    base = torch._C.StorageBase
+
+    class Own(base):  # type: ignore[misc,valid-type]
+        pass
+
+    assert isinstance(Own(), base)
+    assert isinstance(torch.UntypedStorage(2), base)
+    with pytest.raises(RuntimeError, match="Cannot directly construct"):
+        base()
+
+
+def test_private_ways_to_a_typed_storage_do_not_say_that_it_goes() -> None:
+    torch.storage._reset_warn_typed_storage_removal()
+    stored = torch.FloatStorage(2, _internal=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stored._setitem(0, 5)
+        stored._resize_(3)
+        assert (stored._size(), stored._element_size(), stored._nbytes(), stored._is_shared()) == (3, 4, 12, False)
+        assert stored._deepcopy({})._data_ptr() != stored._data_ptr()
+        assert torch.FloatStorage._dtype is torch.float32
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        assert torch.FloatStorage.dtype is torch.float32
+    with pytest.raises(RuntimeError, match="Not available for CUDA storage"):
+        torch.cuda.FloatStorage._new_with_weak_ptr()

@@ -86,3 +86,34 @@ def chosen_places_of_an_expanded_tensor(t):
     x = t.zeros(1).expand(3)
     x[x == 0] = 1.0
     return x
+
+
+def normal_numbers_of_single_tensors_and_a_size(t):
+    t.manual_seed(3)
+    one = t.tensor(1.0)
+    drawn = [t.normal(one, 2, (2,)), t.normal(0.0, one * 2, (2,)), t.normal(one, one, (2,))]
+    return (
+        drawn,
+        refusal(lambda: t.normal(one, -1, (2,))),
+        refusal(lambda: t.normal(t.tensor(1.0, requires_grad=True), 2.0, (2,)), 60),
+    )
+
+
+def attention_of_several_heads_with_samples_first(t):
+    t.manual_seed(0)
+    x, weights = t.randn(3, 4, 8), (t.randn(24, 8), t.randn(24), t.randn(8, 8), t.randn(8))
+    keys = t.arange(4).expand(3, 4) == 3
+    pairs = t.ones(4, 4, dtype=t.bool).triu(1)
+    masks = [
+        {"mask": keys, "mask_type": 1},
+        {"mask": pairs, "mask_type": 0},
+        {"mask": pairs.expand(3, 2, 4, 4), "mask_type": 2},
+    ]
+    attend = lambda **more: t._native_multi_head_attention(x, x, x, 8, 2, *weights, **more)
+    found = [attend(**more) for more in ({}, {"average_attn_weights": False}, *masks)]
+    with t.autocast("cpu", t.bfloat16):
+        lower = attend()
+    return (
+        [(out.double().round(decimals=3), shares.double().round(decimals=4)) for out, shares in found],
+        attend(need_weights=False)[1], [str(each.dtype) for each in lower], refusal(lambda: attend(mask=pairs)),
+    )  # fmt: skip

@@ -351,3 +351,36 @@ def copied_to_the_same_form(t):
     source = t.eye(2).to_sparse()
     t.zeros_like(source).copy_(source)._values().mul_(3)  # of its own
     return refused, _parts(forms["csr"].clone().copy_(y.double())), c.to_dense().tolist(), source.to_dense().tolist()
+
+
+def sampled_products_of_batches(t):
+    c = t.tensor([[1.0, 0.0, 2.0], [3.0, 4.0, 0.0]]).to_sparse_csr()
+    a, b = t.arange(16.0).view(2, 2, 4) / 8, t.arange(24.0).view(2, 4, 3) / 8 - 1
+    both = t.stack([c.to_dense(), c.to_dense() * 2]).to_sparse_csr()
+    f = t.sparse.sampled_addmm
+    results = [f(c, a[0], b[0], alpha=0.5, beta=2.0), f(c, a, b), f(both, a, b, beta=0.5)]
+    out = results[0].clone()
+    same = f(c, a[1], b[1], out=out) is out
+    wrong = [
+        (c, b[0], a[0]),
+        (c, a[0, 0], b[0]),
+        (c, a[0], b[0].double()),
+        (both, a[0], b[0]),
+        (c, a, b[0]),
+        (c, a[0].mT, b[0, :2]),
+    ]
+    phrases = [
+        "cannot be multiplied",
+        "to be a matrix",
+        "same dtype",
+        "same batch size",
+        "same batch size",
+        "must match mat1",
+    ]
+    said = [refusal(lambda: f(*args), phrase) for args, phrase in zip(wrong, phrases, strict=True)]
+    return (
+        [(r.to_dense().tolist(), r.crow_indices().tolist(), str(r.layout)) for r in results],
+        out.to_dense().tolist(),
+        same,
+        said,
+    )

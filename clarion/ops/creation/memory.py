@@ -24,7 +24,17 @@ _known: weakref.WeakValueDictionary[int, UntypedStorage] = weakref.WeakValueDict
 _shrunk: dict[int, int] = {}  # by the id of a memory that tensors lie in: the bytes that are said to be left of it
 
 
-class UntypedStorage:
+class StorageBase:
+    """What storages are made from."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """An object of a subclass."""
+        if cls is StorageBase:
+            raise EngineError("Cannot directly construct StorageBase; subclass it and then construct that")
+        return object.__new__(cls)
+
+
+class UntypedStorage(StorageBase):
     """The memory that a tensor is a part of, in bytes: `UntypedStorage(size)`, `UntypedStorage([1, 2, 3])`."""
 
     _root: Any
@@ -229,6 +239,32 @@ class UntypedStorage:
             self._root = shared.share(self._root)
             _known[id(self._root)] = self
         return self
+
+    def _fix_weakref(self) -> None:
+        """Nothing: weak references see an object that lives again."""
+
+    def _share_fd_cpu_(self) -> Any:
+        if self.device.type != "cpu":
+            raise EngineError("_share_fd_: only available on CPU")
+        raise NotSupportedError(
+            "_share_fd_cpu_(): memory is shared by share_memory_(), and sent by torch.multiprocessing"
+        )
+
+    def _share_filename_cpu_(self) -> Any:
+        if self.device.type != "cpu":
+            raise EngineError("_share_filename_: only available on CPU")
+        raise NotSupportedError(
+            "_share_filename_cpu_(): memory is shared by share_memory_(), and sent by torch.multiprocessing"
+        )
+
+    def _write_file(self, f: Any, is_real_file: bool, save_size: bool, element_size: int) -> None:
+        """Write the bytes to a file, behind the number of elements if asked for."""
+        if self.device.type == "meta":
+            raise NotSupportedError("Cannot copy out of meta tensor; no data!")
+        data = self.cpu()._bytes()
+        if save_size:
+            f.write((data.size // element_size).to_bytes(8, "little"))
+        f.write(data.tobytes())
 
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """The name of its class."""

@@ -285,6 +285,38 @@ def _warns(method: Any) -> Any:
     return warning
 
 
+def _in_silence(method: Any) -> Any:
+    """PyTorch's own way to a method: nothing is said of the class, by what it calls either."""
+
+    @functools.wraps(method)
+    def silent(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before, _Warned.once, _Warned.always = (_Warned.once, _Warned.always), True, False
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            _Warned.once, _Warned.always = before
+
+    return silent
+
+
+for _name in [
+    "resize_",
+    "size",
+    "is_shared",
+    "share_memory_",
+    "pickle_storage_type",
+    "element_size",
+    "data_ptr",
+    "nbytes",
+    "__setitem__",
+    "__deepcopy__",
+]:
+    setattr(
+        TypedStorage, f"_{_name.strip('_') if _name[0] == '_' else _name}", _in_silence(getattr(TypedStorage, _name))
+    )
+for _name in ("share_fd_cpu_", "share_filename_cpu_", "write_file"):
+    setattr(TypedStorage, f"_{_name}", _handed_on(f"_{_name}"))
+
 for _name in (
     "untyped size __len__ element_size tolist __iter__ __getitem__ __setitem__ fill_ copy_ resize_ share_memory_ clone __copy__ "
     "__deepcopy__ cpu cuda pin_memory type pickle_storage_type data_ptr nbytes get_device is_shared is_pinned resizable "
@@ -336,10 +368,17 @@ def storage_of_tensor(x: Tensor) -> TypedStorage:
 class _LegacyMeta(type):
     """`isinstance(s, torch.FloatStorage)` asks for the dtype; calling one makes a TypedStorage of it."""
 
-    dtype: Any
+    _dtype: Any
+
+    @property
+    def dtype(cls) -> Any:
+        """The type of the elements."""
+        kind = cls._dtype
+        warn_of_removal()
+        return kind
 
     def __instancecheck__(cls, value: Any) -> bool:
-        kind = getattr(cls, "dtype", None)
+        kind = getattr(cls, "_dtype", None)
         return isinstance(value, TypedStorage) and value.dtype == kind and value.device.type == cls._device()
 
     def _device(cls) -> str:
@@ -351,17 +390,17 @@ class _LegacyMeta(type):
         if not _internal:
             warn_of_removal()
         head = f"{cls}.__new__ {_FORMS}\n"
-        if not hasattr(cls, "dtype"):
+        if not hasattr(cls, "_dtype"):
             raise EngineError("Only child classes of _LegacyStorage can be instantiated")
         for name, value in (("device", device), ("dtype", dtype)):
             if value is not None:
                 raise EngineError(f"{head}Keyword argument '{name}' cannot be specified")
         if wrap_storage is not None:
-            untyped = _wrapped(args, wrap_storage, cls.dtype, None)
+            untyped = _wrapped(args, wrap_storage, cls._dtype, None)
             if untyped.device.type != cls._device():
                 raise EngineError(f"{head}Device of 'wrap_storage' must be {cls._device()}, not {untyped.device.type}")
-            return _from_untyped(untyped, cls.dtype)
-        return TypedStorage(*args, dtype=cls.dtype, device=cls._device(), _internal=True)
+            return _from_untyped(untyped, cls._dtype)
+        return TypedStorage(*args, dtype=cls._dtype, device=cls._device(), _internal=True)
 
 
 class LegacyStorage(metaclass=_LegacyMeta):
@@ -377,18 +416,31 @@ class LegacyStorage(metaclass=_LegacyMeta):
                 raise EngineError(
                     f"from_buffer: '{name}' can only be specified in UntypedStorage.from_buffer and TypedStorage.from_buffer"
                 )
-        return TypedStorage.from_buffer(*args, dtype=cls.dtype, **kwargs)
+        return TypedStorage.from_buffer(*args, dtype=cls._dtype, **kwargs)
 
     @classmethod
     def from_file(cls, filename: Any, shared: bool = False, size: int = 0) -> TypedStorage:
         """The elements of a file, read as they are needed."""
-        untyped = UntypedStorage.from_file(filename, shared, size * cls.dtype.itemsize)
-        return _from_untyped(untyped, cls.dtype)
+        untyped = UntypedStorage.from_file(filename, shared, size * cls._dtype.itemsize)
+        return _from_untyped(untyped, cls._dtype)
+
+
+def _of_a_process(name: str) -> Any:
+    def made(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls._device() == "cuda":
+            raise EngineError("Not available for CUDA storage")
+        raise NotSupportedError(f"{name}(): processes share memory through torch.multiprocessing and share_memory_()")
+
+    return classmethod(made)
+
+
+for _name in ("_new_with_weak_ptr", "_new_shared_filename"):
+    setattr(LegacyStorage, _name, _of_a_process(_name))
 
 
 def _legacy_class(kind: Any, name: str, module: str) -> Any:
     said = f"A TypedStorage with elements of {kind}."
-    own = {"dtype": kind, "_dtype": kind, "__module__": module, "__doc__": said}
+    own = {"_dtype": kind, "__module__": module, "__doc__": said}
     return _LegacyMeta(f"{name}Storage", (LegacyStorage,), own)
 
 

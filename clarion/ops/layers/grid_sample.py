@@ -124,7 +124,7 @@ def _main(name: str) -> None:
     public(name, method=False)(main)
 
 
-for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"):
+for _name in ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "_grid_sampler_2d_cpu_fallback"):
     _main(_name)
 
 

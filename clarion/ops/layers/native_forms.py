@@ -7,6 +7,7 @@ from typing import Any
 from ...errors import EngineError
 from ..faces.api import FUNCTIONS, NN_FUNCTIONAL, public
 from ..faces.aten import FORMS
+from ..faces.autocast import autocast
 from .native_norms import native_batch_norm
 
 for _name in ("_softmax_backward_data", "_log_softmax_backward_data"):
@@ -107,3 +108,34 @@ def _max_pool2d_with_indices_backward(
 FORMS["_batch_norm_with_update"] = _batch_norm_with_update
 FORMS["native_dropout_backward"] = _native_dropout_backward
 FORMS["max_pool2d_with_indices_backward"] = _max_pool2d_with_indices_backward
+
+
+@public("_native_multi_head_attention", method=False)
+@autocast("lower")
+def native_multi_head_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    embed_dim: int,
+    num_head: int,
+    qkv_weight: Any,
+    qkv_bias: Any,
+    proj_weight: Any,
+    proj_bias: Any,
+    mask: Any = None,
+    need_weights: bool = True,
+    average_attn_weights: bool = True,
+    mask_type: int | None = None,
+) -> Any:
+    """Attention of several heads on (batch, length, features). What a mask hides: 0 pairs, 1 keys of samples, 2 both."""
+    if mask is not None and mask_type is None:
+        raise EngineError("Mask Type should be defined")
+    if mask is not None and mask_type == 2:
+        mask = mask.reshape(-1, *mask.shape[-2:])
+    q, k, v = (x.transpose(0, 1) for x in (query, key, value))
+    out, weights = NN_FUNCTIONAL["multi_head_attention_forward"](
+        q, k, v, embed_dim, num_head, qkv_weight, qkv_bias, None, None, False, 0.0, proj_weight, proj_bias,
+        training=False, need_weights=need_weights, average_attn_weights=average_attn_weights,
+        key_padding_mask=mask if mask_type == 1 else None, attn_mask=None if mask_type == 1 else mask,
+    )  # fmt: skip
+    return out.transpose(0, 1), weights

@@ -303,6 +303,11 @@ def normal(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers: tensors of means or standard deviations, or two numbers and a size."""
+    if size is not None:  # tensors of one element are numbers
+        mean, std = (
+            x.item() if isinstance(x, Tensor) and not x._array.shape and not x._rg and x._edge is None else x
+            for x in (mean, std)
+        )
     of_tensors = isinstance(mean, Tensor) or isinstance(std, Tensor)
     gen = drawn_by("normal", generator) if of_tensors else source("normal", generator)
     if of_tensors is (size is not None):  # their shape is the size
