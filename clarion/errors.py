@@ -133,4 +133,23 @@ class DiagnosisError(EngineError):
 def not_a_tensor(function: str, argument: str, value: object, position: int | None = None) -> ArgumentTypeError:
     """An argument that should have been a Tensor, said as PyTorch says it."""
     where = "" if position is None else f" (position {position})"
-    return ArgumentTypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {type(value).__name__}")
+    found = f"{function}(): argument '{argument}'{where} must be Tensor, not {type(value).__name__}"
+    kind = type(value)  # no tensor of clarion's, so if it is one it is PyTorch's
+    theirs = kind.__name__ in ("Tensor", "Parameter") and kind.__module__.partition(".")[0] == "torch"
+    return ArgumentTypeError(found + _BOTH if theirs else found)
+
+
+_BOTH = (
+    "\nIt is a tensor of PyTorch's, in a program that imports clarion, too. In all of its files `torch` should be the same: "
+    "run it with `clarion run`, or hand the values over with clarion.from_numpy(x.detach().numpy())."
+)
+
+
+def another_library(function: object) -> ArgumentTypeError:
+    """A function of PyTorch's own was given one of clarion's tensors."""
+    name = getattr(function, "__name__", function)
+    return ArgumentTypeError(
+        f"{name}(): argument must be a tensor of PyTorch's, not clarion.Tensor\n"
+        f"{name}() is PyTorch's own function, in a program that imports clarion, too. In all of its files `torch` should be "
+        "the same: run it with `clarion run`, or hand the values over with torch.from_numpy(x.detach().numpy())."
+    )

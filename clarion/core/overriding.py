@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from ..errors import ArgumentTypeError, EngineError
+from ..errors import ArgumentTypeError, EngineError, another_library
 from .description import Description
 from .tensor import Tensor
 
@@ -27,6 +27,7 @@ class _State(threading.local):
     enabled: bool = True  # do arguments take calls over in this thread?
     modes: tuple[Any, ...] = ()  # the modes entered in this thread, innermost last
     skip: bool = False  # does nobody take the next call over?
+    running: Any = None  # what `by_default` computes
 
 
 state = _State()
@@ -154,8 +155,15 @@ def by_default(cls: Any, func: Any, types: Any, args: Any = (), kwargs: Any = No
     """`Tensor.__torch_function__`: compute, and give the tensors of the result the class of the argument."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
+    before = state.running
+    if before is func:  # it asks again, as none of clarion's own functions does here
+        raise another_library(func)
     with Disabled():
-        result = func(*args, **(kwargs or {}))
+        try:
+            state.running = func
+            result = func(*args, **(kwargs or {}))
+        finally:
+            state.running = before
         return result if func in _unwrapped() else converted(result, cls)
 
 
@@ -417,11 +425,9 @@ def _parameters(function: Any, bare: str) -> tuple[str, ...]:
     if bare in _TWO:
         return "self", "other"
     others = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount
-    return (
-        code.co_varnames[: code.co_argcount]
-        if code.co_argcount < 3 and not others and not function.__defaults__
-        else ()
-    )
+    if others or code.co_argcount > 2 or function.__defaults__:
+        return ()
+    return code.co_varnames[: code.co_argcount]
 
 
 def _asking(call: Callable[..., Any], function: Any, names: tuple[str, ...]) -> types.CodeType:
