@@ -195,6 +195,8 @@ def rest(module: str) -> Callable[[str], Any]:
             found = importlib.import_module(f"{module}.{name}")
         elif name == "torch":  # PyTorch's modules import it, and programs write `torch.sparse.torch.eye(10)`
             found = sys.modules["clarion"]
+        elif name == "__all__" and vars(sys.modules[module]).get("is_absent"):
+            found = sorted([each for each, what in known.get(path, {}).items() if what in ("class", "function")])
         elif name.startswith("__"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         else:

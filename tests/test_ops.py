@@ -171,6 +171,7 @@ STRIDES_MATTER = {"as_strided", "as_strided_copy", "as_strided_scatter", "as_str
                   "view_as_complex", "view_as_complex_copy", "view_take", "view_put", "view_clear", "view_scatter"}  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:torch.searchsorted.*is non-contiguous")
 @having(lambda row: row.op not in STRIDES_MATTER and not draws(row))
 def test_strides_do_not_matter(row):
     plain = leaves(torch, row, draw(row))

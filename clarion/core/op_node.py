@@ -102,6 +102,8 @@ def tied(node: Node, g: Tensor) -> Tensor:
     link.nrs = None if node.nrs is None else tuple([node.nrs[i] for i in inputs])
     result = new_tensor(g._array)
     result._edge, result._rg = link, True
+    if modes.special and modes.dual is not None:
+        modes.dual.carry(g, result)
     return result
 
 

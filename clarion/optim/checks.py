@@ -39,3 +39,18 @@ def check_fused(options: Mapping[str, Any]) -> None:
             raise EngineError("`fused` does not support `differentiable`")
         if options.get("foreach"):
             raise EngineError("`fused` and `foreach` cannot be `True` together.")
+
+
+FUSED_ON = ["mps", "cuda", "xpu", "hpu", "cpu", "mtia", "privateuseone"]
+
+
+def check_fused_params(optimizer: Any, group: Mapping[str, Any], params: list[Tensor]) -> None:
+    """Where `fused` steps are asked for, the first parameter that takes one says whether they can be."""
+    if group.get("fused") and params and "_fused_checked" not in optimizer.__dict__:
+        param = params[0]
+        if not param.is_floating_point() or param.device.type not in FUSED_ON:
+            raise EngineError(
+                f"`fused=True` requires all the params to be floating point Tensors of supported devices: {FUSED_ON} but "
+                f"{param.dtype} and {param.device.type}"
+            )
+        optimizer.__dict__["_fused_checked"] = True

@@ -23,6 +23,7 @@ from ..kernels.flat import alike, beside, flat, laid_like, number, overlap, real
 from ..kernels.flat import filled_like as filled_with
 from ..kernels.registry import raw
 from ..kernels.updates import InOnePass, Lasting
+from .checks import check_fused_params
 from .decay import decay_of as decay_of
 from .decay import far as far
 from .optimizer import scalar, writable
@@ -78,6 +79,7 @@ class Elementwise(MayBeUndone):
         plans = self.__dict__.setdefault("_plans", {})
         plan = plans.get(id(group))
         if plan is None or not plan.fits(self, group, params):
+            check_fused_params(self, group, params)
             plan = plans[id(group)] = Plan(self, group, params)
         words, weights = decay_of(group, scalar)
         if plan.together:

@@ -12,7 +12,7 @@ from ..kernels import captures
 from ..kernels.coo import Coo
 from ..kernels.registry import raw
 from ..kernels.unless import unless
-from .checks import check_fused
+from .checks import check_fused, check_fused_params
 from .elementwise import Advance, Elementwise, zeros_like
 from .optimizer import scalar, writable
 from .stateless import stateless
@@ -73,6 +73,8 @@ class SGD(Elementwise):
             super()._update(group, written)
             return
         params = [param for param in group["params"] if param._grad is not None]
+        if group.get("fused"):
+            check_fused_params(self, group, params)
         lr = -scalar(group["lr"]) if group["maximize"] else scalar(group["lr"])
         if Coo.met:
             params = [param for param in params if not self._descended_rows(param, lr, written)]

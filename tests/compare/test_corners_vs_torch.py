@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import itertools
 import pickle
@@ -181,6 +182,35 @@ def test_arrays_in_a_list_are_warned_of_once() -> None:
                 torch.tensor([np.array([0]), np.array([1])])
         finally:
             torch.set_warn_always(False)
+
+
+@pytest.mark.parametrize("role", ["input value", "boundary"])
+def test_searching_in_memory_with_gaps_is_warned_of(role: str) -> None:
+    for torch in (ours, theirs):
+        gaps, whole = torch.arange(6.0)[::2], torch.arange(6.0)
+        torch.set_warn_always(True)
+        try:
+            with pytest.warns(UserWarning, match=rf"torch.searchsorted\(\): {role} tensor is non-contiguous"):
+                torch.searchsorted(*((whole, gaps) if role == "input value" else (gaps, whole)))
+        finally:
+            torch.set_warn_always(False)
+
+
+def test_ways_to_compute_attention_are_no_numbers() -> None:
+    def told(torch: Any) -> list[Any]:
+        kinds = importlib.import_module(f"{torch.__name__}.nn.attention").SDPBackend
+        math = kinds.MATH
+        return [
+            math.name,
+            math.value,
+            int(math),
+            math == 0,
+            isinstance(math, int),
+            [1, 2][math],
+            list(kinds.__members__),
+        ]
+
+    assert told(ours) == told(theirs)
 
 
 # Memory formats ---------------------------------------------------------------------------------------

@@ -31,6 +31,13 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "solve of a batch": lambda torch: torch.linalg.solve(_eye(torch, 0, 1), torch.ones(2, 3, 1)),
     "addr": lambda torch: torch.addr(torch.ones(2, 2).long(), torch.ones(2).long(), torch.ones(2).long(), beta=2.0),
     "addr of floats": lambda torch: torch.addr(torch.ones(2, 2), torch.ones(2), torch.ones(2), alpha=True),
+    "norm of a vector": lambda torch: torch.linalg.norm(torch.ones(3), "fro"),
+    "norm of rows": lambda torch: torch.linalg.norm(torch.ones(3, 2), "nuc", dim=0),
+    "norm of a number": lambda torch: torch.linalg.matrix_norm(torch.ones(()), dim=(0,)),
+    "eig's vectors": lambda torch: torch.linalg.eig(
+        torch.eye(2), out=(torch.empty(2, dtype=torch.complex64), torch.empty(2, 2, dtype=torch.int32))
+    ),
+    "eig's values": lambda torch: torch.linalg.eig(torch.eye(2), out=(torch.empty(2), torch.empty(2, 2))),
     "lstsq": lambda torch: torch.lstsq(torch.eye(2), torch.eye(2)),
 }
 

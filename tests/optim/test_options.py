@@ -183,3 +183,12 @@ def test_few_rows_of_a_table(kind):
     unused = [1, 3, 4, 5, 6, 8]
     assert torch.equal(table.weight[unused], before[unused])
     assert table.weight._version == version + 1
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "Adagrad"])
+def test_fused_steps_are_for_real_numbers_on_devices_that_compute(kind):
+    for param in (torch.ones(2, device="meta"), torch.ones(2, dtype=torch.complex64)):
+        param.requires_grad_().grad = torch.ones_like(param)
+        optimizer = getattr(torch.optim, kind)([param], fused=True)
+        with pytest.raises(RuntimeError, match="`fused=True` requires all the params to be floating point Tensors"):
+            optimizer.step()

@@ -20,6 +20,27 @@ def forward_over_reverse(t):
         return _seen(t, g, h), g.requires_grad, h.requires_grad
 
 
+def gradients_that_depend_on_what_arrives_alone(t):
+    """Nothing that they are computed from requires a gradient, but it has a tangent."""
+    fw, F = t.autograd.forward_ad, t.nn.functional
+    x = t.arange(8.0).reshape(1, 2, 4).requires_grad_()
+    found = []
+    for f in (
+        lambda x: F.avg_pool1d(x, 2),
+        lambda x: F.max_pool1d(x, 2),
+        lambda x: F.adaptive_avg_pool1d(x, 3),
+        lambda x: F.conv1d(x, t.ones(1, 2, 2)),
+        lambda x: F.pad(x, (1, 1), mode="reflect"),
+        lambda x: F.max_pool3d(x[None], (1, 1, 2)),
+    ):
+        with fw.dual_level():
+            y = f(x)
+            g = fw.make_dual(t.ones_like(y), t.arange(float(y.numel())).reshape(y.shape))
+            (h,) = t.autograd.grad(y, x, g, create_graph=True)
+            found.append((_seen(t, h), h.requires_grad))
+    return found
+
+
 def accumulated_gradients(t):
     fw = t.autograd.forward_ad
     with fw.dual_level():

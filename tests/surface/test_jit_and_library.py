@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Optional
 
 import pytest
@@ -134,6 +135,19 @@ def test_questions_about_what_is_never_there_are_answered():
     for path in absent.ANSWERS:
         module, _, name = path.rpartition(".")
         assert absent.pytorch_names()[module][name] == "function"
+
+
+def test_what_modules_that_are_not_there_export():
+    """`from torch.onnx.ops import *` and loops over `__all__` name what PyTorch's has; it refuses when it is used."""
+    from clarion import absent
+
+    names = absent.pytorch_names()
+    for path in ("torch.ao.nn.qat.modules", "torch.ao.quantization", "torch.distributed.fsdp"):
+        module = importlib.import_module("clarion" + path.removeprefix("torch"))
+        assert absent.is_absent(module)
+        assert set(module.__all__) <= set(names.get(path, {}))
+        assert module.__all__ or not names.get(path)
+        assert all(hasattr(module, name) for name in module.__all__)
 
 
 def test_associative_scan_is_a_running_product_of_affine_maps():

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from enum import IntEnum
+from enum import Enum
 from typing import Any
 
 from ...absent import rest
 
 
-class SDPBackend(IntEnum):
+class SDPBackend(Enum):
     """PyTorch's ways to compute attention. They give the same numbers but for rounding."""
+
+    def __int__(self) -> int:
+        return int(self.value)
+
+    __index__ = __int__
 
     ERROR = -1
     MATH = 0

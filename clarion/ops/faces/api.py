@@ -239,8 +239,8 @@ def with_out(name: str, fn: F) -> F:
         with modes.no_grad():
             result = fn(*args, **kwargs)
             results = result if isinstance(result, tuple) else (result,)
-            for target, value in zip(targets, results, strict=True):
-                refuse_type(name, target, value)
+            for place, (target, value) in enumerate(zip(targets, results, strict=True)):
+                refuse_type(name, target, value, place)
                 write_out(target, value)
         return type(result)(*targets) if hasattr(result, "n_fields") else out
 

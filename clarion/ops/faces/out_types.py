@@ -95,8 +95,8 @@ _CASTING = {
 }  # fmt: skip
 
 
-def refuse_type(name: str, target: Tensor, value: Tensor) -> None:
-    """Refuse an `out=` of a type that the function does not write to."""
+def refuse_type(name: str, target: Tensor, value: Tensor, place: int = 0) -> None:
+    """Refuse an `out=` (of several, the one at `place`) of a type that the function does not write to."""
     have, want = FROM_NUMPY[target._array.dtype], FROM_NUMPY[value._array.dtype]
     if have is want:
         return
@@ -110,7 +110,11 @@ def refuse_type(name: str, target: Tensor, value: Tensor) -> None:
     except DtypeError:
         if name not in _CASTING:
             raise
-        what = {"geqrf": "a", "linalg.eig": "eigenvalues", "linalg.eigvals": "eigenvalues"}.get(name, "result")
+        what = {
+            "geqrf": "a",
+            "linalg.eig": ("eigenvalues", "eigenvectors")[place],
+            "linalg.eigvals": "eigenvalues",
+        }.get(name, "result")
         raise DtypeError(
             f"{_CASTING[name]}: Expected {what} to be safely castable from {want.old} dtype, but got {what} with dtype {have.old}"
         ) from None

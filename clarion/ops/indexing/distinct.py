@@ -15,6 +15,7 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSup
 from ...kernels.batched.levels import Mapped, all_samples
 from ...kernels.blocks import in_range, largest, smallest
 from ..faces.api import functional, public
+from ..faces.options import warn_once
 from ..faces.samples import each_sample
 from ..faces.typed import no_gradient, not_implemented
 from .scatter import tensor_argument
@@ -124,6 +125,13 @@ def _as_tensor(value: Any, like: Any) -> Any:
 
 
 def _check_edges(edges: Any, values: Any) -> None:
+    for x, role in ((values, "input value"), (edges, "boundary")):
+        if not x.is_contiguous():
+            warn_once(
+                f"torch.searchsorted(): {role} tensor is non-contiguous, this will lower the performance due to extra data "
+                f"copy when converting non-contiguous tensor to contiguous, please use contiguous {role} tensor if possible. "
+                "This message will only appear once per program."
+            )
     mine, theirs = edges._array.shape, values._array.shape
     if not mine:
         raise ShapeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")

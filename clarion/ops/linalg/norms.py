@@ -17,11 +17,11 @@ from .decompositions import svd_op
 def matrix_norm(input: Any, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Any:
     """The norm of matrices: 'fro', 'nuc', or inf, -inf, 1, -1, 2, -2."""
     array = array_of(input, "linalg_matrix_norm")
+    if array.ndim < 2:
+        raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if not isinstance(dim, (tuple, list)) or len(dim) != 2:
         shown = "[" + ", ".join(map(str, dim)) + "]" if isinstance(dim, (tuple, list)) else dim
         raise ShapeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {shown}")
-    if array.ndim < 2:
-        raise ShapeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if array.dtype not in INEXACT:
         raise DtypeError(
             f"linalg.matrix_norm: Expected a floating point or complex tensor as input. Got {FROM_NUMPY[array.dtype].old}"
@@ -75,6 +75,6 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
         )
     if ord is not None and ((isinstance(dim, tuple) and len(dim) == 2) or (dim is None and array.ndim == 2)):
         return matrix_norm(A, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
-    if isinstance(ord, str):
-        raise EngineError(f"linalg.norm: Order {ord} is only supported for matrices: give two dimensions")
+    if isinstance(ord, str):  # which is only there for matrices
+        return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
