@@ -427,7 +427,7 @@ def _parameters(function: Any, bare: str) -> tuple[str, ...]:
     others = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount
     if others or code.co_argcount > 2 or function.__defaults__:
         return ()
-    return code.co_varnames[: code.co_argcount]
+    return code.co_varnames[: code.co_argcount]  # type: ignore[no-any-return]
 
 
 def _asking(call: Callable[..., Any], function: Any, names: tuple[str, ...]) -> types.CodeType:

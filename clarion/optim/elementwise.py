@@ -30,7 +30,6 @@ from .optimizer import scalar, writable
 from .undoing import MayBeUndone
 
 SMALL = 4096  # parameters up to this length are gathered: copying them costs less than the calls it saves
-
 Slots = tuple[tuple[str, Any], ...]  # names of state and their arrays
 # What a step needs: the counters after it, the words that say which form of the rule, the numbers (see kernels/updates.py).
 Advance = tuple[list[Any], tuple[str, ...], tuple[Any, ...]]
