@@ -193,3 +193,8 @@ def _typed_storage(self: Tensor) -> TypedStorage:
 def storage_type(self: Tensor) -> Any:
     """The old class of `storage()`."""
     return LEGACY.get(f"{self.dtype.old}Storage", TypedStorage)
+
+
+@method("_fix_weakref")
+def _fix_weakref(self: Tensor) -> None:
+    """Nothing: weak references see a tensor that lives again."""

@@ -289,6 +289,11 @@ def randperm(
     return created(array, requires_grad) if out is None else put("randperm", out, array)
 
 
+def _number(x: Any) -> Any:
+    single = isinstance(x, Tensor) and not x._array.shape and not x._rg and x._edge is None
+    return x.item() if single else x
+
+
 @public(method=False, out=True)
 def normal(
     mean: Any = 0.0,
@@ -303,12 +308,10 @@ def normal(
     requires_grad: bool = False,
 ) -> Tensor:
     """Normal numbers: tensors of means or standard deviations, or two numbers and a size."""
-    if size is not None:  # tensors of one element are numbers
-        mean, std = (
-            x.item() if isinstance(x, Tensor) and not x._array.shape and not x._rg and x._edge is None else x
-            for x in (mean, std)
-        )
     of_tensors = isinstance(mean, Tensor) or isinstance(std, Tensor)
+    if of_tensors and size is not None:  # tensors of one element are numbers
+        mean, std = _number(mean), _number(std)
+        of_tensors = isinstance(mean, Tensor) or isinstance(std, Tensor)
     gen = drawn_by("normal", generator) if of_tensors else source("normal", generator)
     if of_tensors is (size is not None):  # their shape is the size
         given = (mean, std) if size is None else (mean, std, size)
