@@ -17,7 +17,7 @@ def test_mse_warns_about_broadcasting():
 def test_cross_entropy_names_the_target_that_is_out_of_bounds():
     with pytest.raises(IndexError, match="Target 7 is out of bounds"):
         F.cross_entropy(torch.zeros(2, 3), torch.tensor([0, 7]))
-    with pytest.raises(RuntimeError, match="expected scalar type Long"):
+    with pytest.raises(RuntimeError, match="expected target dtype to be Long or Byte, but got"):
         F.cross_entropy(torch.zeros(2, 3), torch.zeros(2))
     with pytest.raises(ValueError, match=r"Expected input batch_size \(2\) to match target batch_size \(3\)"):
         F.cross_entropy(torch.zeros(2, 3), torch.zeros(3, dtype=torch.int64))
@@ -111,3 +111,10 @@ def test_saved_target_is_guarded():
     target[0] = 2
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         loss.backward()
+
+
+@pytest.mark.parametrize("loss", [F.nll_loss, F.cross_entropy])
+def test_a_batch_of_nothing_over_no_classes(loss):
+    scores = torch.zeros(0, 0, requires_grad=True)
+    assert loss(scores, torch.zeros(0, dtype=torch.int64)).isnan()
+    assert loss(scores, torch.zeros(0, dtype=torch.int64), reduction="none").shape == (0,)

@@ -137,7 +137,7 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
         raise ArgumentValueError("Expected 1 or more dimensions (got 0)")
     if t.dtype.kind not in "iu":
         raise DtypeError(
-            f"expected scalar type Long but found {target.dtype.old}\n"
+            f"expected target dtype to be Long or Byte, but got {target.dtype.old}\n"
             f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
         )
     if name == "cross_entropy" and x.shape == t.shape:

@@ -163,7 +163,7 @@ def row_weights(xp: Any, x: Any, target: Any, counts: Any, weight: Any, reductio
 
 def pick(xp: Any, x: Any, target: Any) -> Any:
     """x at the target class of every element."""
-    if x.ndim == 2:
+    if x.ndim == 2 and x.size:
         rows, classes = x.shape
         return x.take(target + xp.arange(0, rows * classes, classes))
     dim = class_dim(x)
