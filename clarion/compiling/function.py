@@ -20,6 +20,7 @@ from .version import Version
 
 ARMED = 1  # replays after which a short way is looked for
 WAYS = 4  # short ways that are tried
+IDLE, SELDOM = 32, 16  # calls in a row that ran as written, and of how many one is looked at from then on
 MOST = 8  # versions of one function, as PyTorch's recompile limit
 
 
@@ -41,6 +42,8 @@ class Compiled:
         self.replays = 0
         self._lock = fork_safe(threading.RLock())
         self._given_up = self._watch_next = False
+        self.vain = 0  # calls in a row that ran as they are written
+        self.unseen = 0  # calls to come that nobody looks at: small functions would feel it
         self.quick: tuple[Quick, ...] = ()  # short ways, the last that was taken first
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -63,6 +66,7 @@ class Compiled:
                 ready = version.ready
                 if ready is not None and ready.possible(leaves):
                     self.replays += 1
+                    self.vain = 0
                     if self.check:
                         return checking.compared(self, ready, leaves, args, kwargs)
                     listened = hub.float_error is not None
@@ -123,6 +127,7 @@ class Compiled:
             versions.append(fresh)
             version = fresh
         if version.problem is None:
+            self.vain = 0
             busy.now = True
             stance.now.busy += 1
             try:
@@ -133,6 +138,8 @@ class Compiled:
             if version.ready is not None:
                 logs.ready(self.name, version.ready)
         else:
+            self.vain += 1
+            self.unseen = SELDOM - 1 if self.vain > IDLE else 0
             result = self.function(*args, **kwargs)
         if version.problem is not None and not version.said:
             version.said = True
@@ -156,6 +163,7 @@ class Compiled:
             self.quick = ()
             self.reasons.clear()
             self._given_up = False
+            self.vain = self.unseen = 0
 
 
 class _Busy(threading.local):
@@ -189,6 +197,9 @@ def compiled(function: Any, fullgraph: bool = False, check: bool = False) -> Any
                 result = way.call(args)
                 if result is not MISS:
                     return result
+        if made.unseen:
+            made.unseen -= 1
+            return function(*args, **kwargs)
         return made(*args, **kwargs)
 
     call._compiled = made  # type: ignore[attr-defined]

@@ -321,3 +321,21 @@ def test_a_compiled_function_inside_another_is_part_of_it():
     for _ in range(8):
         assert outer(torch.ones(1)).item() == 3
     assert of(outer).replays >= 4
+
+
+def test_a_kind_of_call_that_can_be_replayed_is_found_among_those_that_cannot():
+    """What runs as it is written again and again is looked at seldom, so that small functions do not feel it."""
+
+    def function(x, decide):
+        return (x * 2 if x.sum().item() > 0 else x * 3) if decide else x * 4
+
+    run = torch.compile(function)
+    with pytest.warns(CompileWarning):
+        for i in range(80):
+            np.testing.assert_array_equal(
+                run(torch.full((2,), i - 40.0), True), function(torch.full((2,), i - 40.0), True)
+            )
+    assert of(run).unseen or of(run).vain > 32
+    for i in range(40):
+        np.testing.assert_array_equal(run(torch.full((2,), float(i)), False), np.full(2, 4.0 * i))
+    assert of(run).replays > 5
