@@ -233,14 +233,15 @@ def _heard_data(t: Any, result: Any) -> None:
 
 def _write_data(func: Any, args: Any, kwargs: Any) -> Any:
     result = func(*args, **kwargs)
-    if hub.wrote is not None and lines.is_users_call(3):
+    if lines.is_users_call(3):
         guarded(_heard_other_data)(args[0])
     return result
 
 
 def _heard_other_data(t: Any) -> None:
-    memory.rebound(t, lines.here())
-    hub.wrote(t, "data")  # type: ignore[misc]
+    memory.rebound(t, lines.here())  # whether or not anybody hears of writes
+    if hub.wrote is not None:
+        hub.wrote(t, "data")
 
 
 def _set_requires_grad(func: Any, args: Any, kwargs: Any) -> Any:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 REST_AFTER = 192
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
 _BY_HAND = 4  # steps without an optimizer that are listened to, if gradients are not cleared between them
+_WAKES = 2  # passes that are heard at least after a rest
 _PAUSE = 256  # steps at rest of which an engine tells one at least
 
 
@@ -97,6 +98,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         self.loss_limit = math.inf  # at rest a loss beyond this is looked into
         self._hooked = False  # is the gradient of a value inside the graph wanted?
         self._counted_pass = -1  # the pass after which the last step was counted
+        self._heard_to = 0  # the pass until which to stay awake: whoever woke in the midst of a step wants to hear its update
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
         KnowsLeaves.__init__(self)
@@ -200,7 +202,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         session = self.session
         if session.told["at_backward"]:
             session.tell("at_backward", this)
-        if self.passes - self._counted_pass > REST_AFTER:
+        if self.passes - self._counted_pass > REST_AFTER and self.passes >= self._heard_to:
             session.rest()
 
     # Looking, clearing, writing ------------------------------------------------------------------
@@ -238,9 +240,8 @@ class Ledger(CountsPasses, KnowsLeaves):
             story = engine.story(leaf)
             if story is None:
                 continue
-            this = story.backward
-            if story.fresh and this is not None and not (this.used or this.missed or this.looked_into):
-                if this not in unused:
+            for this in (story.backward, *(story.others or ())) if story.fresh else ():
+                if this is not None and not (this.used or this.missed or this.looked_into) and this not in unused:
                     unused.append(this)
             story.consumed = story.fresh = story.looked = False
             story.backward = story.others = None
@@ -450,6 +451,7 @@ class Ledger(CountsPasses, KnowsLeaves):
     def forget_gradients(self) -> None:
         """After a rest: what lies in `.grad` may be anything."""
         self.loss_limit = math.inf
+        self._heard_to = self.passes + _WAKES
         self._thread.open.clear()
         self._thread.deposited.clear()
         self._thread.looked.clear()
