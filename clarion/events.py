@@ -190,6 +190,7 @@ class Unheard:
         "limit",
         "looked",
         "pause",
+        "retains",
         "settled",
         "told",
         "width",
@@ -208,6 +209,7 @@ class Unheard:
         self.settled = 0  # the count from which on passes are looked at now and then
         self.pause = 0  # how many are not,
         self.glance: Callable[[Any], bool] | None = None  # and what is asked of the roots of the others,
+        self.retains = True  # are passes that keep their graph ordinary?
         self.due = 0  # from this count on (passes that are told in between begin no pause anew)
 
     @property

@@ -58,6 +58,8 @@ NumPy arrays, to be read only.
 | expect_widths(known, settled) | at rest, a pass before which another number of nodes was made than any of these is told (None: all are ordinary). Until so many passes are counted an engine asks that of all, then of some |
 | width() | at rest: how many were made since the pass before (None: nobody counted), and how many passes were counted |
 | glance(alike, pause) | at rest, nodes are counted after so many passes only, and a pass then is told, too, if `alike(its root)` is False (None: nobody asks). An engine may see to that otherwise |
+| sketch(root) | what a graph is made of near its root (a node as `glance` hands it out), as something that can be compared, and weak references that show whether it is alive |
+| expect_retained(usual) | at rest, a pass that keeps its graph is told, unless that is usual. An engine may leave it to its wakes |
 | leave_untold(passes) | so many others need not be (an engine may choose itself) |
 | decorates(mode) | the function that a gradient mode stands above as a decorator |
 | mode_files | the files that enter and leave modes |
@@ -143,6 +145,8 @@ expect_widths: _Question
 width: _Question
 leave_untold: _Question
 glance: _Question
+sketch: _Question
+expect_retained: _Question
 count_steps: _Question
 expect_step: _Question
 decorates: _Question

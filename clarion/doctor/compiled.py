@@ -293,6 +293,10 @@ def _aside(function: Any, written: Any) -> Any:
         return result
 
     call.clarion = True  # type: ignore[attr-defined]
+    if hasattr(
+        function, "_torchdynamo_wrapper_id"
+    ):  # by which Dynamo knows what it has wrapped (`explain`, a second compile)
+        call._torchdynamo_wrapper_id = id(call)  # type: ignore[attr-defined]
     engine.layers().passing_on.update((call.__code__, getattr(function, "__code__", None)))
     return call
 

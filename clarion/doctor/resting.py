@@ -42,13 +42,15 @@ _told = 0  # of them, when the last one was told
 _clock = (0.0, 0)  # a time of this thread, and the passes till then
 _next = _TOLD  # the pass that is to be told
 _alone: tuple[Any, int] | None = None  # the optimizer's story whose steps are counted as passes, since which
+_alike: Any = None  # is asked of the pass that is looked at after so many
 _pace: tuple[Any, int, int] | None = None  # the story that was looked at last, the passes and its steps till then
 _OFTEN = 7  # one less than the steps after which that is done
 
 
 def forget() -> None:
     """A new session begins."""
-    global _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled
+    global _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled, _alike
+    _alike = None
     _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled = 0, 0, _TOLD, 0, inf, None, None, 0
 
 
@@ -122,6 +124,7 @@ def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
         _next = _passes + _TOLD
         (nodes_then, _), _mark = _mark, (_sequence(), _passes)
         _rate = (_mark[0] - nodes_then) / (_passes - before)
+        ordinary = ordinary and _glanced(roots[0])
     if _hear_steps() and ordinary:
         return
     _pace = None  # on a GPU every pass is told: nothing is gained there by not hearing of steps
@@ -132,6 +135,20 @@ def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
         facts = (None,) * len(roots), bool(retain or create), bool(create), kwargs.get("accumulate_grad", False)
         safely("backward passes", hub.backward_began, roots, *facts)
         held.roots = ()
+
+
+def glance(alike: Any, pause: int) -> None:
+    """From now on one pass in `_TOLD` is told, too, if the node that it begins from is not `alike`."""
+    global _alike
+    _alike = alike
+
+
+def _glanced(root: Any) -> bool:
+    try:
+        fn = root.grad_fn if _alike is not None and not held.aside else None
+    except (RuntimeError, AttributeError):  # a view that was written to under no_grad, a GradientEdge
+        return True
+    return fn is None or hasattr(fn, "variable") or _alike(fn)
 
 
 def _estimated_end() -> int:
@@ -233,5 +250,6 @@ engine.passes_untold = passes_untold
 engine.expect_losses = expect_losses
 engine.expect_widths = expect_widths
 engine.width = width
+engine.glance = glance
 engine.count_steps = count_steps
 engine.expect_step = expect_step

@@ -103,6 +103,20 @@ def test_a_gradient_that_breaks_inside_is_located(beside):
 
 
 @pytest.mark.filterwarnings("ignore")  # Dynamo's own
+def test_dynamo_knows_what_it_has_compiled():
+    with clarion.doctor.watch():
+        torch._dynamo.reset()
+
+        @torch.compile(backend="eager")
+        def wave(x):
+            return x.sin() + 1
+
+        x = torch.ones(3)
+        assert torch.compile(wave, backend="eager")(x).equal(wave(x))
+        assert torch._dynamo.explain(wave)(x).graph_count == 1
+
+
+@pytest.mark.filterwarnings("ignore")  # Dynamo's own
 def test_a_compiled_function_that_trains_is_left_alone():
     """Dynamo reads optimizers, modes and clipping: it must find them as they are."""
 

@@ -181,3 +181,39 @@ def test_a_glance_keeps_nothing_alive() -> None:
     gc.collect()
     assert gone[0]() is None
     assert gone[1]() is None
+
+
+def _change_at(monkeypatch: Any, at: int, early: Any, late: Any) -> None:
+    """A training whose wakes are too far apart to notice a change by themselves."""
+    monkeypatch.setattr(waking, "SHARE", 1e-9)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    x, y = torch.randn(16, 3), torch.randint(4, (16,))
+    for i in range(at + 300):
+        optimizer.zero_grad()
+        (early if i < at else late)(model(x), y)
+        optimizer.step()
+
+
+def test_a_loss_of_other_operations_is_seen_at_a_glance(monkeypatch: Any) -> None:
+    cross_entropy = torch.nn.functional.cross_entropy
+    with pytest.warns(DiagnosisWarning, match="softmax-twice"):
+        _change_at(
+            monkeypatch,
+            900,
+            lambda out, y: cross_entropy(out.tanh(), y).backward(),
+            lambda out, y: cross_entropy(out.softmax(1), y).backward(),
+        )
+
+
+def test_a_graph_that_is_kept_late_is_told(monkeypatch: Any) -> None:
+    cross_entropy = torch.nn.functional.cross_entropy
+    with pytest.warns(DiagnosisWarning, match="graph-retained-unused"):
+        _change_at(
+            monkeypatch,
+            900,
+            lambda out, y: cross_entropy(out, y).backward(),
+            lambda out, y: cross_entropy(out, y).backward(retain_graph=True),
+        )
+        _session().finish()

@@ -22,6 +22,7 @@ from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
 from .departures import Departures
+from .glance import Glance
 from .history import all_finite, sample
 from .leaves import KnowsLeaves
 from .passes import CountsPasses
@@ -29,7 +30,7 @@ from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace
 from .switches import Switches
 from .unrecorded import Unrecorded
-from .waking import Glance, Waking, until_waking
+from .waking import Waking, until_waking
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -98,7 +99,9 @@ class Ledger(CountsPasses, KnowsLeaves):
         self.loss_limit = math.inf  # at rest a loss beyond this is looked into
         self._hooked = False  # is the gradient of a value inside the graph wanted?
         self._counted_pass = -1  # the pass after which the last step was counted
-        self._heard_to = 0  # the pass until which to stay awake: whoever woke in the midst of a step wants to hear its update
+        self._heard_to = (
+            0  # the pass until which to stay awake: whoever woke in the midst of a step wants to hear its update
+        )
         self._turn: set[int] = set()  # who was updated in this round
         self._thread = _Thread()
         KnowsLeaves.__init__(self)

@@ -7,6 +7,7 @@ import functools
 import gc
 import random
 import sys
+import weakref
 from collections.abc import Iterator
 from operator import attrgetter
 from time import perf_counter
@@ -295,6 +296,26 @@ leave_untold, expect_widths, width = unheard.allow, unheard.expect, unheard.last
 
 def glance(alike: Any, pause: int) -> None:
     unheard.glance, unheard.pause, unheard.due = alike, pause, 0
+
+
+_SKETCHED = 12  # nodes
+
+
+def sketch(root: Any) -> tuple[Any, list[Any]]:
+    drawn: list[Any] = []
+    nodes = [root]
+    for each in nodes:
+        drawn.append(type(each))
+        for edge in each.edges:
+            if isinstance(edge, Node) and len(nodes) < _SKETCHED:
+                nodes.append(edge)
+            else:
+                drawn.append(edge is None)
+    return tuple(drawn), [weakref.ref(each) for each in nodes]
+
+
+def expect_retained(usual: bool) -> None:
+    unheard.retains = usual
 
 
 def count_steps() -> None:

@@ -76,7 +76,8 @@ class GradientSpikes(Diagnosis):
             return
         norms = [s.total for s in list(recent)[-_WINDOW - 1 : -1] if 0.0 < s.total < math.inf]
         if len(norms) >= _FIRST - 1:
-            if not self._is_of_another_loss(sample, list(recent)):
+            stale = update.stale or self.session.said("stale-gradient")  # gradients that are not cleared grow
+            if not stale and not self._is_of_another_loss(sample, list(recent)):
                 self._jump(update, sample, norms)
             if len(norms) >= _GROWTH + _FIRST - 1:
                 self._growth(update, sample, [*norms, sample.total], largest)

@@ -61,6 +61,8 @@ class GraphsAccumulate(Diagnosis):
         self._suspects: list[Suspect] = []
         self._judged: set[tuple[str, int]] = set()  # lines that were suspected once
         self._wait = 1  # backward passes until the next look
+        self._behind: set[Any] = set()  # lines whose graphs are kept by what was named
+        self._early = 0  # searches that came too early to tell
         self._next_search = 0  # the round from which on it is worth while to search again
 
     def near_recorded(self, node: Node, inputs: Any, output: Any) -> None:
@@ -89,6 +91,7 @@ class GraphsAccumulate(Diagnosis):
 
     def at_exit(self) -> None:
         """The program ends: nobody will make use of the suspects' graphs any more."""
+        self._look()
         self._judge(at_exit=True)
 
     # Suspecting ----------------------------------------------------------------------------------
@@ -131,8 +134,9 @@ class GraphsAccumulate(Diagnosis):
         alive -= {node for ref in self._unheard if (node := ref()) is not None and not live.tensors(node)}
         old = {number: kept for number, nodes in old.items() if (kept := [node for node in nodes if node in alive])}
         if len(old) < self._enough():
+            self._search_again()
             return
-        lines: dict[tuple[str, int] | None, dict[int, Node]] = {}
+        lines: dict[Any, dict[int, Node]] = {}
         ends = _ends([node for nodes in old.values() for node in nodes], live, marks)
         for node in ends:
             lines.setdefault(file_line(node.place), {})[birth(node.seq, marks)] = node
@@ -141,19 +145,25 @@ class GraphsAccumulate(Diagnosis):
             if node in alive and node.place in made and node.seq > marks[-2] and not live.consumers(node):
                 made[node.place].setdefault(birth(node.seq, marks), node)
         found = [kept for kept in lines.values() if len(kept) >= _ROUNDS]
-        if not found and any(len(kept) > 1 for kept in lines.values()):
-            self._next_search = self.ledger.round + 2  # too early to tell
-            return
-        if not found:  # a chain that winds through several lines: its end stands for it
+        if not found and not any(len(kept) > 1 for kept in lines.values()):
+            # A chain that winds through several lines: its end stands for it.
             watched = {node.seq for nodes in old.values() for node in nodes}
             behind = [{birth(n.seq, marks): n for n in reachable([end]) if n.seq in watched} for end in ends]
+            lines = dict(enumerate(behind))
             found = [chain for chain in behind if len(chain) >= _ROUNDS]
+        if not found and any(len(kept) > 1 for kept in lines.values()):
+            self._search_again()
         roots = {root.seq for ref in (*self._roots, *self._unheard) if (root := ref()) is not None}
         for kept in found:
             suspect = Suspect(kept, live, roots, self.ledger.round - len(marks))
             if suspect.line is not None and suspect.line not in self._judged:
                 self._judged.add(suspect.line)
                 self._suspects.append(suspect)
+
+    def _search_again(self) -> None:
+        """It was too early to tell."""
+        self._early += 1
+        self._next_search = self.ledger.round + max(2, 1 << self._early >> 1)
 
     # Judging -------------------------------------------------------------------------------------
 
@@ -173,18 +183,22 @@ class GraphsAccumulate(Diagnosis):
                 self._accuse(suspect)
 
     def _accuse(self, suspect: Suspect) -> None:
+        if suspect.holder is None and suspect.line in self._behind:
+            return  # nobody but what was named already keeps these
         backward = self.ledger.last_backward
         holder = suspect.holder
         kept = f"{holder.text[0].upper()}{holder.text[1:]} keeps" if holder is not None else "Something keeps"
         age = self.ledger.round - suspect.first
         state = "are alive" if suspect.alive else "were kept"
+        also = suspect.losses or [backward.root_place if backward is not None else None, *suspect.inputs]
+        self._behind.update(map(file_line, also))
         self.report(
             suspect.place,
             f"{kept} the graphs of past steps: the tensors that `{source(suspect.place)}` made in {suspect.count} steps "
             f"{state}, the oldest for {age} steps, each with a graph of {suspect.size} operations or more. No later "
             "backward pass goes through them.",
             fix=suspect.remedy(),
-            also=suspect.losses or [backward.root_place if backward is not None else None, *suspect.inputs],
+            also=also,
         )
 
 
