@@ -196,6 +196,15 @@ class Session:
                 if handler is not None and self._writes_are_the_ledgers:
                     replace("wrote", None, handler)
 
+    def hear_at_rest_no_more(self, event: str) -> None:
+        """The one who listened to it at rest knows enough: what is told at every step costs, however little is done."""
+        with self._switching:
+            bound = self._bound.get(event) if self.resting else None
+            for mode in (REST, DEEP):
+                self._tables[mode].pop(event, None)
+            if bound is not None:
+                replace(event, bound, None)
+
     def _make_tables(self) -> dict[str, dict[str, Any]]:
         """For each mode and each event that it listens to, one handler for all who want to hear of it."""
         listeners = [

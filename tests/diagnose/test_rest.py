@@ -81,6 +81,19 @@ def test_trainings_that_take_turns_rest_as_deeply_as_one() -> None:
     assert [optimizer._story.steps for _, optimizer in trainings] == [600, 600, 600]
 
 
+def test_who_clips_is_heard_once_at_rest() -> None:
+    step, optimizer = _training()
+    parameters = optimizer.param_groups[0]["params"]
+    for _ in range(400):
+        step()
+    assert hub.clipped is not None  # somebody may begin to clip
+    for _ in range(400):
+        step()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    assert _session().resting
+    assert hub.clipped is None
+
+
 def test_several_passes_for_each_step_are_heard_as_such() -> None:
     step, _ = _training(passes=3)
     for _ in range(400):

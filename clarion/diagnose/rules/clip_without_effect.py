@@ -58,9 +58,12 @@ class ClipWithoutEffect(Diagnosis):
 
     def rest_clipped(self, leaves: list[Any], limit: float) -> None:
         """Somebody clips who never did before: look at it."""
-        if not self._clips and limit != math.inf:
+        if limit == math.inf:
+            return
+        if not self._clips:
             self._clips = True
             self.session.begin_phase()
+        self.session.hear_at_rest_no_more("clipped")
 
     def on_clipped(self, leaves: list[Any], limit: float) -> None:
         """Is there anything to clip?"""
