@@ -30,10 +30,12 @@ def _training(passes: int = 1) -> tuple[Callable[..., None], Any]:
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     x, y = torch.randn(16, 3), torch.randn(16, 1)
 
-    def step(factor: float = 1.0, passes: int = passes) -> None:
+    def step(factor: float = 1.0, passes: int = passes, limit: float | None = None) -> None:
         optimizer.zero_grad()
         for _ in range(passes):
             (torch.nn.functional.mse_loss(model(x), y) * factor / passes).backward()
+        if limit is not None:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), limit)
         optimizer.step()
 
     return step, optimizer
@@ -82,14 +84,12 @@ def test_trainings_that_take_turns_rest_as_deeply_as_one() -> None:
 
 
 def test_who_clips_is_heard_once_at_rest() -> None:
-    step, optimizer = _training()
-    parameters = optimizer.param_groups[0]["params"]
+    step, _ = _training()
     for _ in range(400):
         step()
     assert hub.clipped is not None  # somebody may begin to clip
     for _ in range(400):
-        step()
-        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        step(limit=1.0)
     assert _session().resting
     assert hub.clipped is None
 
