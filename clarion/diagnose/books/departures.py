@@ -26,6 +26,7 @@ from ..source.places import Place, file_line, here
 
 if TYPE_CHECKING:
     from .ledger import Ledger
+    from .switches import Switch
 
 NUMBERS = ("item", "tolist", "numpy")  # ways out that lead out of sight
 # Operations that hand on what they are given term by term: a constant among the terms of a loss has no gradient.
@@ -50,6 +51,7 @@ class Departure:
     foreign  a library did it, for the user's line; or a distribution, that was asked for a sample
     decides  what leaves are integers or truth values: which way to go, whom to ask
     latest   the number of the last backward pass that such a value arrived in
+    switch   of "no_grad": what had switched recording off when a value left last
     """
 
     __slots__ = (
@@ -68,6 +70,7 @@ class Departure:
         "place",
         "series",
         "step",
+        "switch",
         "walks",
     )
 
@@ -84,6 +87,7 @@ class Departure:
         self.behind: set[Departure] = set()
         self.foreign = self.decides = False
         self.latest = 0
+        self.switch: Switch | None = None
 
     def carries(self, leaves: list[Any]) -> list[Any]:
         """Those of the leaves that left here."""
@@ -108,6 +112,10 @@ class Departure:
             leaf is not None and engine.story(leaf) is not None and engine.story(leaf).owner is not None
             for leaf in found
         )
+
+    def is_told(self) -> bool:
+        """Was recording off by a mode that was never left, of which the user was told?"""
+        return self.switch is not None and self.switch.told
 
     @property
     def verb(self) -> str:
@@ -160,8 +168,9 @@ class Departures:
         self._lines: dict[tuple[Any, ...], Departure] = {}
         self._marks: dict[int, tuple[weakref.ref[Any], frozenset[Any]]] = {}
         self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
-        self._numbers: dict[float, Departure] = {}  # values of this step that became numbers
-        self._whole: dict[float, Departure] = {}  # those without a fraction: the same number may well be another one
+        # Values of this step that became numbers: where (several values of one line may be equal, as first weights are),
+        self._numbers: dict[float, frozenset[Departure]] = {}
+        self._whole: dict[float, frozenset[Departure]] = {}  # and those without a fraction: the same number may well be another one
         self._step = -1
         self._vanished = -1  # the last step in which a value that had left became a number or an array
 
@@ -222,16 +231,17 @@ class Departures:
             elif isinstance(t, (float, np.floating)):
                 t = float(t)
                 if t in self._numbers:
-                    marks = marks | {self._numbers[t]}
-                    self._numbers[t].numbered = self._ledger.step
+                    marks = marks | self._numbers[t]
+                    for departure in self._numbers[t]:
+                        departure.numbered = self._ledger.step
                 elif t in self._whole:
-                    marks = marks | {self._whole[t].maybe}
+                    marks = marks | {departure.maybe for departure in self._whole[t]}
                 elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
                     marks = marks | self._of_numbers(here())
         if self._numbers:
             for value in params:
                 if type(value) is float and value in self._numbers:  # `leaky_relu(x, slope.item())`
-                    marks = marks | {self._numbers[value]}
+                    marks = marks | self._numbers[value]
         if leaving:
             recorded = engine.recording()
             if not recorded or not engine.requires_grad(out):
@@ -260,7 +270,7 @@ class Departures:
         """The departures of numbers that lie in a small tensor, however it was made of them (`torch.Tensor([...])`)."""
         if engine.kind(tensor) != "f":
             return NONE
-        return frozenset(self._numbers[v] for v in engine.array(tensor).reshape(-1).tolist() if v in self._numbers)
+        return NONE.union(*(self._numbers[v] for v in engine.array(tensor).reshape(-1).tolist() if v in self._numbers))
 
     def _maybe_numbers(self) -> frozenset[Any]:
         """Marks for a number of unknown origin: it may be made of those that left in this step."""
@@ -292,12 +302,12 @@ class Departures:
     def _note_departed(self, value: float, departure: Departure) -> None:
         """A value is a Python number now. One without a fraction is known again only perhaps, also as what is made of it often."""
         if not value.is_integer():
-            self._numbers[value] = departure
+            _join(self._numbers, value, departure)
             return
-        self._whole[value] = departure
+        _join(self._whole, value, departure)
         for made in (-value, value * value, math.exp(min(value, 700.0)), 1.0 / value if value else 0.0):
-            if made.is_integer():
-                self._whole.setdefault(made, departure)
+            if made.is_integer() and (made not in self._whole or _share_a_line(self._whole[made], departure)):
+                _join(self._whole, made, departure)
 
     def near_aliased(self, tensor: Any, other: Any) -> None:
         """`detach()` gave a tensor outside the graph."""
@@ -313,7 +323,7 @@ class Departures:
             return
         place = here()
         values = (data,) if type(data) is float else data[:_FEW] if isinstance(data, (list, tuple)) else ()
-        marks: frozenset[Any] = frozenset(self._numbers[v] for v in values if type(v) is float and v in self._numbers)
+        marks = NONE.union(*(self._numbers[v] for v in values if type(v) is float and v in self._numbers))
         marks = marks or self._of_numbers(place)
         if marks:
             self._mark(tensor, marks)
@@ -359,6 +369,8 @@ class Departures:
             self._whole.clear()
         if departure.step != step:
             departure.step, departure.walks = step, 0
+        if how == "no_grad":
+            departure.switch = self._ledger.switches.current
         if departure.walks < _WALKS:
             departure.walks += 1
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))
@@ -399,7 +411,7 @@ class Departures:
             if type(mark) is Departure:
                 mark.add(self._ledger.step, place, number)
                 if not number.is_integer():
-                    self._numbers[number] = mark
+                    _join(self._numbers, number, mark)
 
     def _note_constants(self, node: Any, inputs: Any) -> None:
         found: list[Term] = []
@@ -410,11 +422,20 @@ class Departures:
                 found.append(Term(float(engine.number(t)), node.place, self.marks(t)))
             elif isinstance(t, (float, np.floating)):
                 t = float(t)
-                marks = frozenset([self._numbers[t]]) if t in self._numbers else NONE
-                found.append(Term(t, node.place, marks))
+                found.append(Term(t, node.place, self._numbers.get(t, NONE)))
         if found:
             key, known = id(node), self._terms
             known[key] = (weakref.ref(node, lambda _: known.pop(key, None)), found)
+
+
+def _join(table: dict[float, frozenset[Departure]], value: float, departure: Departure) -> None:
+    """A number left here: with what left on the same line before, or instead of what left elsewhere."""
+    known = table.get(value, NONE)
+    table[value] = known | {departure} if _share_a_line(known, departure) else frozenset([departure])
+
+
+def _share_a_line(known: frozenset[Departure], departure: Departure) -> bool:
+    return any(file_line(other.place) == file_line(departure.place) for other in known)
 
 
 def leads_to(left: Place | None, entered: Place | None) -> bool:

@@ -37,10 +37,11 @@ class Switch:
 
     own            clarion entered it, for something of its own
     phase_over     train() was called since
+    told           it was never left, and that was said
     recorded_from  the next number of a node, where it switched recording on
     """
 
-    own = phase_over = False
+    own = phase_over = told = False
     recorded_from: Any = None
 
     def __init__(self, mode: Any, recording: bool, passes: int) -> None:

@@ -117,6 +117,7 @@ class GradModeLeaked(Diagnosis):
         suspended = switch.is_block() and switch.code.co_flags & CO_GENERATOR
         ended = "is suspended" if suspended else "has ended"
         since = f"`{switch.code.co_name}` {ended}" if gone else "the phase it was for is over"
+        switch.told = True
         self.report(
             switch.where,
             f"`{switch}` at {text(switch.where)} was never undone: {since}, recording is still off, and {doing}.",

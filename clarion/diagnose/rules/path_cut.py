@@ -136,7 +136,7 @@ class PathCut(Diagnosis):
         if not unreached or (story.empty_run and not self._was_meant(story)):
             return []
         found: list[_Cut] = []
-        ways = [d for d in self.ledger.departures if d.arrived >= 2 or d.perhaps >= 2]
+        ways = [d for d in self.ledger.departures if (d.arrived >= 2 or d.perhaps >= 2) and not d.is_told()]
         # No gradient at all: what cuts the way from the loss before its steps, and not from that of another optimizer's?
         own = self._before.get(id(story), set()) if story.empty_run else set()
         ways.sort(
@@ -156,8 +156,8 @@ class PathCut(Diagnosis):
                 continue
             unreached = [leaf for leaf in unreached if all(leaf is not other for other in leaves)]
             names = names_of(self.ledger, leaves)
-            same = next((cut for cut in found if departure.how == cut.departure.how == "no_grad"), None)
-            if same is not None:  # the same block, line by line
+            same = next((cut for cut in found if _is_one(departure, cut.departure)), None)
+            if same is not None:
                 same.names += names
                 same.others.append(departure.place)
             else:
@@ -220,6 +220,8 @@ class PathCut(Diagnosis):
         for term in terms:
             sources = [mark for mark in term.marks if type(mark) is Departure]
             sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held) and not d.foreign]
+            if any(d.is_told() for d in sources):
+                continue
             if sources:
                 self._count(min(sources, key=lambda d: (_is_behind(d, sources), d.number)), term)
             elif not any(type(mark) is Departure for mark in term.marks):
@@ -237,7 +239,9 @@ class PathCut(Diagnosis):
         if len(series) > 64:
             return
         for departure in self.ledger.departures:
-            if departure.carries(leaves) and not departure.stands_for(self._held) and not departure.foreign:
+            if departure.is_told() or departure.foreign:
+                continue
+            if departure.carries(leaves) and not departure.stands_for(self._held):
                 if any(_is_multiple(series, values) for values in departure.series.values()) or (
                     self._is_weighted(departure, term, series)
                 ):
@@ -283,6 +287,11 @@ class PathCut(Diagnosis):
                     error=error,
                 )
                 return
+
+
+def _is_one(a: Departure, b: Departure) -> bool:
+    """Do values leave in the same block, line by line, or on the same line, one after another?"""
+    return a.how == b.how and (a.how == "no_grad" or file_line(a.place) == file_line(b.place) is not None)
 
 
 def _is_behind(departure: Departure, ways: list[Departure]) -> bool:
