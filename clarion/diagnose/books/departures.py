@@ -170,7 +170,9 @@ class Departures:
         self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
         # Values of this step that became numbers: where (several values of one line may be equal, as first weights are),
         self._numbers: dict[float, frozenset[Departure]] = {}
-        self._whole: dict[float, frozenset[Departure]] = {}  # and those without a fraction: the same number may well be another one
+        self._whole: dict[
+            float, frozenset[Departure]
+        ] = {}  # and those without a fraction: the same number may well be another one
         self._step = -1
         self._vanished = -1  # the last step in which a value that had left became a number or an array
 

@@ -183,7 +183,7 @@ class Switches:
         if not entered:
             if stack and stack[-1].mode() is mode:
                 switch = self._thread.ended = stack.pop()
-                if switch.decorates is None:
+                if switch.decorates is None and (switch.own or not self._is_to_be_heard(switch)):
                     self._usual.add((id(switch.place[0]), switch.place[1]))
             elif stack:
                 self._left(mode, stack)
@@ -298,6 +298,12 @@ class Switches:
         if found is None:
             found = self._blocks[id(code), lasti] = (code, switch.is_block())
         return not found[1]
+
+    def _is_to_be_heard(self, switch: Switch) -> bool:
+        """Is it a block (of an evaluation, perhaps) that nobody has listened to as often as to others, when it comes at rest?"""
+        code, lasti = switch.place
+        known = self._blocks.get((id(code), lasti))
+        return known is not None and known[1] and self._entered.get((id(code), lasti), 0) < _NEW
 
     def _is_new(self, switch: Switch) -> bool:
         """Has this block been entered only once or twice?"""

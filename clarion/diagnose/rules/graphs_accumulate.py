@@ -19,6 +19,10 @@ Refs = list[weakref.ref[Node]]
 
 _ROUNDS = 5  # of the training loop whose graphs must be alive
 _HEARD, _LATER = 3, 20  # of them that were listened to closely: few are, after so many rounds
+_PAIR, _LONG_AGO = (
+    2,
+    8,
+)  # these are enough, too, where both are alive after so many more: a part of a loss that begins late
 _PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
 _LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
 _FEW = 16  # a window of so many steps is small on purpose
@@ -106,14 +110,16 @@ class GraphsAccumulate(Diagnosis):
             or self.ledger.round < self._next_search
         ):
             return
-        if len(self._old()) >= self._enough():
+        if self._is_enough(self._old()):
             self._next_search = 2 * self.ledger.round
             gc.collect()  # what only waits for the collector is no leak
             self._search(self._old())
 
-    def _enough(self) -> int:
-        """In how many rounds must something be kept that was listened to closely? `Live` knows of the others."""
-        return _HEARD if self.ledger.round >= _LATER else _ROUNDS
+    def _is_enough(self, old: dict[int, list[Node]]) -> bool:
+        """Is something kept of as many rounds that were listened to closely as to go through all there is? `Live` knows of the others."""
+        if self.ledger.round < _LATER:
+            return len(old) >= _ROUNDS
+        return len(old) >= _HEARD or (len(old) >= _PAIR and len(self.ledger.round_marks) - max(old) >= _LONG_AGO)
 
     def _old(self) -> dict[int, list[Node]]:
         """The nodes that were recorded at least two rounds ago and are alive, by their round."""
@@ -133,7 +139,7 @@ class GraphsAccumulate(Diagnosis):
         # Who holds no tensor of an unheard loss holds something else, that was computed from it.
         alive -= {node for ref in self._unheard if (node := ref()) is not None and not live.tensors(node)}
         old = {number: kept for number, nodes in old.items() if (kept := [node for node in nodes if node in alive])}
-        if len(old) < self._enough():
+        if not self._is_enough(old):
             self._search_again()
             return
         lines: dict[Any, dict[int, Node]] = {}
