@@ -1,7 +1,8 @@
 """Which line of the program computes the data that operations of the graph are given: known while listening closely.
 
 Data has no history. When a value in it is not finite, in a step that nobody listened to, what is known of steps before tells
-which line divides by a deviation that may be zero, or takes the logarithm of a count.
+which line divides by a deviation that may be zero, or takes the logarithm of a count. Where there are several on the way, the next
+step is asked: the first that makes something non-finite of what is finite.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from ..source.places import Place, here
 
 _RISKY = having("quotient log root power exponential arc deviation norm normalizes")  # their result may not be finite
 _MOST = 4096  # lines that are remembered
+_ON_THE_WAY = 8  # of them that are remembered for one value
 
 
 class Prepared(NamedTuple):
-    """The last operation on the way of some data that may give something that is not finite."""
+    """An operation on the way of some data that may give something that is not finite."""
 
     place: Place
     operation: str
@@ -30,34 +32,42 @@ class Preparations:
     """Follows values without history to the operations of the graph that get them."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[weakref.ref[Any], Prepared]] = {}
-        self._lines: dict[Place, Prepared] = {}  # by the line of the operation that got it
+        self._made: dict[int, tuple[weakref.ref[Any], tuple[Prepared, ...]]] = {}  # the oldest first
+        self._lines: dict[Place, tuple[Prepared, ...]] = {}  # by the line of the operation that got it
+        self._asked: tuple[Prepared, ...] = ()
+        self.found: Prepared | None = None  # of those that were asked, the one that is to blame
+
+    def ask(self, these: tuple[Prepared, ...]) -> None:
+        """Which of these makes something non-finite of what is finite?"""
+        self._asked, self.found = these, None
 
     def applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
         """An operation ran."""
         if not outs:
             return
         recorded = engine.node(outs[0]) is not None
-        made = None
+        made: tuple[Prepared, ...] = ()
         if self._made:
             for value in inputs:
                 known = self._made.get(id(value))
                 if known is not None and known[0]() is value:
-                    made = known[1]
+                    made = known[1] if not made else tuple(dict.fromkeys((*made, *known[1])))
         if recorded:
-            if made is not None and len(self._lines) < _MOST:
+            if made and len(self._lines) < _MOST:
                 place = here()
                 if place is not None:
                     self._lines[place] = made
         elif not engine.requires_grad(outs[0]):
-            if op.name in _RISKY:
-                place = here()
-                made = made if place is None else Prepared(place, op.name)
-            if made is not None and engine.kind(outs[0]) == "f":
+            if op.name in _RISKY and (place := here()) is not None:
+                this = Prepared(place, op.name)
+                made = (*(each for each in made[1 - _ON_THE_WAY :] if each != this), this)
+                if this in self._asked and self.found is None and _breaks(inputs, outs):
+                    self.found = this
+            if made and engine.kind(outs[0]) == "f":
                 for out in outs:
                     self._note(out, made)
 
-    def _note(self, value: Any, made: Prepared) -> None:
+    def _note(self, value: Any, made: tuple[Prepared, ...]) -> None:
         key, known = id(value), self._made
 
         def forget(gone: Any) -> None:
@@ -66,10 +76,17 @@ class Preparations:
 
         known[key] = weakref.ref(value, forget), made
 
-    def of(self, place: Place | None) -> Prepared | None:
+    def of(self, place: Place | None) -> tuple[Prepared, ...]:
         """What computes the data of the operation at a line, unless data at hand is not finite before it comes there."""
-        found = None if place is None else self._lines.get(place)
-        return None if found is None or _has_bad_data() else found
+        found = () if place is None else self._lines.get(place, ())
+        return () if not found or _has_bad_data() else found
+
+
+def _breaks(inputs: Any, outs: Any) -> bool:
+    """Did an operation make something non-finite of what is finite?"""
+    return not all(map(engine.all_finite, outs)) and all(
+        engine.all_finite(value) for value in inputs if engine.is_tensor(value) and engine.kind(value) == "f"
+    )
 
 
 def _has_bad_data() -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from .. import engine
 from ..books.float_notes import notes
 from ..books.history import all_finite
-from ..books.preparation import Preparations
+from ..books.preparation import Preparations, Prepared
 from ..books.records import Update
 from ..graph.births import COMPUTED, DATA, FINITE, LEAF, SUSPECT, Birth, find_birth, grade
 from ..graph.float_words import at, explain, first_bad, fix_of, number, spoken
@@ -52,6 +52,11 @@ class NonFiniteForward(Diagnosis):
         self._unheard = False  # was nobody listening to the step before?
         self._asked = False  # is the next step waited for, to learn what the last one was made of?
         self._unused = 0
+        self._several: tuple[
+            Prepared, ...
+        ] = ()  # lines that may have made the data what it is: the next step will tell
+        self._doubted = False  # is it waited for?
+        self._why: str | None = None
         self._first: tuple[int, Place | None, str] | None = None  # passes so far; who made something non-finite first
         self._prepared = Preparations()
         self.near_applied = self._prepared.applied
@@ -70,6 +75,8 @@ class NonFiniteForward(Diagnosis):
         """Is the loss finite?"""
         if accumulates:
             notes.passes += 1
+            if self._doubted:
+                self._say(self._why)
             loss = tensors[0]
             if engine.is_tensor(loss) and engine.size(loss) == 1:
                 value = engine.number(loss)
@@ -105,7 +112,7 @@ class NonFiniteForward(Diagnosis):
         self._unheard = self._asked or (self.session.woke == self.ledger.step and not engine.knows_all_nodes)
         if birth.kind == LEAF and self._unheard and self._is_asked_again(root, birth, value):
             return
-        before = self._place
+        before, self._several = self._place, ()
         self._place, self._pending = self._words(birth, value, root)
         self._scaled = _is_scaled(engine.node(root))
         recent = self.ledger.recent
@@ -160,21 +167,29 @@ class NonFiniteForward(Diagnosis):
         known = [story.backward for story in stories if story.backward is not None]
         if stories and (not known or self._pass is None or self._pass in known):
             finite = all_finite(update.leaves)
+            self._why = _FINITE_GRADIENTS if finite else None
             if finite and self._scaled:  # only its scale is too large, and the gradients are what was wanted
                 self._pending = None
-            else:
-                self._say(_FINITE_GRADIENTS if finite else None)
+            elif self._several and not self._doubted:
+                self._doubted = True
+                self._prepared.ask(self._several)
+            elif not self._doubted:
+                self._say(self._why)
 
     def at_exit(self) -> None:
         """A program that only computes gradients."""
-        if self._asked or (not self.ledger.updates and not self.ledger.optimizers):
-            self._say()
+        if self._asked or self._doubted or (not self.ledger.updates and not self.ledger.optimizers):
+            self._say(self._why)
 
     def _say(self, why: str | None = None) -> None:
         pending, self._pending = self._pending, None
         self.session.listen("at_update", self, self._updated, False)
         if pending is not None and not notes.told:
             notes.told = True
+            found, self._doubted = self._prepared.found if self._doubted else None, False
+            if found is not None:
+                self._place = found.place
+                pending["what"] = f"{pending['begins']}; {_computed(found)} from what is finite."
             self.report(self._place, pending["what"], fix=pending["fix"], why=why)
 
     # Words ---------------------------------------------------------------------------------------
@@ -241,8 +256,11 @@ class NonFiniteForward(Diagnosis):
         what = f"The loss is {number(value)}: the data that `{spoken(node)}` at {text(node.place)} gets"
         what += holds or " is not finite"
         place, how = self._maker_of_data(node, root)
+        if self._several:
+            self.session.begin_phase()
         if place is not None:
             return place, {
+                "begins": what,
                 "what": f"{what}; {how}.",
                 "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then assert torch.isfinite(x).all()",
             }
@@ -259,9 +277,14 @@ class NonFiniteForward(Diagnosis):
             if note in lately or note.passes == 0 or (self._first is not None and self._first[1] == note.place):
                 return note.place, f"{_KINDS[note.kind]} happened at this line, where it was computed"
         prepared = self._prepared.of(node.place)
-        if prepared is None:
+        if not prepared:
             return None, ""
-        return prepared.place, f"it is computed at this line (`{prepared.operation}`); variables at hand are finite"
+        self._several = prepared if len(prepared) > 1 else ()
+        return prepared[0].place, f"{_computed(prepared[0])}; variables at hand are finite"
+
+
+def _computed(by: Prepared) -> str:
+    return f"it is computed at this line (`{by.operation}`)"
 
 
 def _is_steep(node: Any) -> bool:
