@@ -168,11 +168,10 @@ class Departures:
         self._lines: dict[tuple[Any, ...], Departure] = {}
         self._marks: dict[int, tuple[weakref.ref[Any], frozenset[Any]]] = {}
         self._terms: dict[int, tuple[weakref.ref[Any], list[Term]]] = {}
-        # Values of this step that became numbers: where (several values of one line may be equal, as first weights are),
+        # Values of this step that became numbers, and where (several of one line may be equal, as first weights are); and those
+        # without a fraction: the same number may well be another one.
         self._numbers: dict[float, frozenset[Departure]] = {}
-        self._whole: dict[
-            float, frozenset[Departure]
-        ] = {}  # and those without a fraction: the same number may well be another one
+        self._whole: dict[float, frozenset[Departure]] = {}
         self._step = -1
         self._vanished = -1  # the last step in which a value that had left became a number or an array
 
@@ -234,8 +233,8 @@ class Departures:
                 t = float(t)
                 if t in self._numbers:
                     marks = marks | self._numbers[t]
-                    for departure in self._numbers[t]:
-                        departure.numbered = self._ledger.step
+                    for left in self._numbers[t]:
+                        left.numbered = self._ledger.step
                 elif t in self._whole:
                     marks = marks | {departure.maybe for departure in self._whole[t]}
                 elif not t.is_integer() and self._has_numbers():  # math.exp(parameter), say
