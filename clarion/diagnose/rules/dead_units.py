@@ -64,10 +64,13 @@ class DeadUnits(Diagnosis):
         self._wait = 1  # passes until the next look
         self._pause = _SOON
         self._last = (0.0, 0)  # when the last look ended, and after how many passes
+        self._woke = -1  # the last step of the rest before it
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """Look at the activations of this graph, now and then; at every pass while something is suspicious."""
         self._wait -= 1
+        if engine.knows_all_nodes and self._woke != self.session.woke:
+            self._woke, self._wait = self.session.woke, 0  # what wakes cost is measured: once in each is seldom enough
         if self._wait > 0 or not accumulates:
             return
         root = tensors[0]
