@@ -133,7 +133,8 @@ class Ran:
         self.replaced = replaced  # functions that others will stand in for (stand_ins.py)
         self.maybe: list[tuple[str, Any]] = []  # `self.count += 1`: of a tensor it changes no attribute
         self._contexts: dict[CodeType, str] = {}  # code of a custom Function -> its name for `ctx`
-        self._print: Any = None  # the frame that prints: what runs beneath it is the stream's
+        self._apart: Any = None  # a frame that is heard no further: what runs beneath one that prints is the stream's
+        self._collectors: set[Any] = set()  # code that the collector calls, also when a diagnosis makes it collect
         self.codes: dict[CodeType, dict[str, Any]] = {}
 
     @contextmanager
@@ -145,6 +146,7 @@ class Ran:
             return
         collects = gc.isenabled()
         gc.disable()  # whoever listens to the collector is not part of the function
+        self._collectors = {getattr(each, "__code__", None) for each in gc.callbacks}
         sys.setprofile(self._heard)
         try:
             yield
@@ -154,13 +156,14 @@ class Ran:
                 gc.enable()
 
     def _heard(self, frame: FrameType, event: str, argument: Any) -> None:
-        if self._print is not None:
-            if frame is self._print and event != "call" and (argument is print or event == "return"):
-                self._print = None
+        if self._apart is not None:
+            printed = argument is print and event != "c_call" and frame.f_code not in self._collectors
+            if frame is self._apart and (printed or event == "return"):
+                self._apart = None
         elif frame.f_code.co_name == "printed" and frame.f_code.co_filename in _NUMBERS:
-            self._print = frame if event == "call" else None
-        elif event == "c_call" and argument is print and "print" in self.replaced:
-            self._print = frame
+            self._apart = frame if event == "call" else None
+        elif event == "call" and frame.f_code in self._collectors:
+            self._apart = frame
         elif event == "call":
             code = frame.f_code
             if code not in self.codes and _is_of_user(frame):
@@ -172,6 +175,8 @@ class Ran:
                 self._chance(frame, _CHANCE[code])
             if self.recording.numbers and _is_given_number(frame):
                 self.recording.refuse("a number that was read is computed with", _here(frame.f_back))
+        elif event == "c_call" and argument is print and "print" in self.replaced:
+            self._apart = frame
         elif event == "c_call" and _is_of_user(frame):
             if self.recording.numbers and argument.__name__ not in _LOOK_AT_NOTHING:
                 self.recording.refuse(f"a number that was read may be used by {argument.__name__}", _here(frame))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gc
 import random
 import warnings
 
@@ -10,7 +11,8 @@ import numpy as np
 import pytest
 
 import clarion as torch
-from clarion.compiling.function import CompileWarning
+from clarion import events
+from clarion.compiling.function import CompileWarning, of
 from clarion.utils.checkpoint import checkpoint
 
 from .worlds import compare, look
@@ -307,3 +309,36 @@ def test_a_call_whose_recording_is_given_up_lays_its_results_out_as_ever():
         warnings.simplefilter("ignore", CompileWarning)
         compiled = torch.compile(function)
         assert {compiled(x).stride() for _ in range(4)} == {function(x).stride()} == {(1, 3)}
+
+
+def test_who_listens_to_the_collector_is_no_part_of_the_function():
+    """A diagnosis may collect while a call is recorded: what other libraries have hung there runs then, and not for the user."""
+    told = []
+
+    def listens(phase, facts):
+        told.append(phase)
+
+    diagnosis = {"gc": gc}
+    exec(compile("def collects(*_): gc.collect(0)", torch.diagnose.__file__, "exec"), diagnosis)
+    weight = torch.ones(3, requires_grad=True)
+
+    def step(x):
+        weight.grad = None
+        loss = (weight * x).sum()
+        loss.backward()
+        return loss
+
+    fast = torch.compile(step)
+    gc.callbacks.append(listens)
+    leave = events.subscribe("backward_began", diagnosis["collects"])
+    try:
+        for _ in range(2):  # the calls that are looked at
+            fast(torch.ones(3))
+    finally:
+        gc.callbacks.remove(listens)
+        leave()
+    for _ in range(4):
+        fast(torch.ones(3))
+    assert told
+    assert not of(fast).reasons
+    assert of(fast).replays
