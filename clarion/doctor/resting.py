@@ -25,7 +25,8 @@ from .patching import safely
 
 _requires_grad = TensorBase.requires_grad.__get__
 _sequence = torch.autograd._get_sequence_nr
-_TOLD = 64  # one pass in so many is told, unless steps are counted as passes
+_TOLD = 64  # one pass in so many is told, unless steps are counted as passes,
+_SOON = 16  # and sooner when a rest has just begun
 _SHORT = 250e-6  # in loops that take less of the processor, counting the nodes of every pass would be felt:
 _skipped = 0  # 3: those of one in four are counted there
 _limit = inf  # losses beyond this are told
@@ -41,6 +42,7 @@ _passes = 0
 _told = 0  # of them, when the last one was told
 _clock = (0.0, 0)  # a time of this thread, and the passes till then
 _next = _TOLD  # the pass that is to be told
+_rested = 0  # passes before this rest began
 _alone: tuple[Any, int] | None = None  # the optimizer's story whose steps are counted as passes, since which
 _alike: Any = None  # is asked of the pass that is looked at after so many
 _pace: tuple[Any, int, int] | None = None  # the story that was looked at last, the passes and its steps till then
@@ -49,18 +51,19 @@ _OFTEN = 7  # one less than the steps after which that is done
 
 def forget() -> None:
     """A new session begins."""
-    global _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled, _alike
+    global _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled, _alike, _rested
     _alike = None
-    _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled = 0, 0, _TOLD, 0, inf, None, None, 0
+    _passes, _told, _next, _skipped, _limit, _alone, _pace, _settled, _rested = 0, 0, _TOLD, 0, inf, None, None, 0, 0
 
 
 def rest(on: bool) -> None:
     """The session rests, or no longer."""
-    global _alone, _pace, _clock, _next, _mark, _begun
+    global _alone, _pace, _clock, _next, _mark, _begun, _rested
     _alone = _pace = None
     if on:
+        _rested = _passes
         _begun = _sequence(), _passes + 1
-        _clock, _mark, _next = (thread_time(), _passes), (_sequence(), _passes), _passes + _TOLD
+        _clock, _mark, _next = (thread_time(), _passes), (_sequence(), _passes), _passes + _SOON
         optimizers.hear(None, _stepped)
     else:
         optimizers.hear(optimizers.step_began, optimizers.stepped)
@@ -121,7 +124,7 @@ def _look(ordinary: bool, roots: Any, args: Any, kwargs: Any) -> None:
     if _passes >= _next:
         (then, before), _clock = _clock, (thread_time(), _passes)
         _skipped = 3 if _clock[0] - then < (_passes - before) * _SHORT else 0
-        _next = _passes + _TOLD
+        _next = _passes + min(_TOLD, max(_SOON, _passes - _rested))
         (nodes_then, _), _mark = _mark, (_sequence(), _passes)
         _rate = (_mark[0] - nodes_then) / (_passes - before)
         ordinary = ordinary and _glanced(roots[0])
@@ -222,7 +225,8 @@ def _compare(story: Any) -> None:
     ):
         return
     if _passes - before[1] == steps - before[2] > 0:
-        _alone, _next = (story, _passes), _passes + max(1, story.pause - story.untold)
+        due = _passes + max(1, story.pause - story.untold)
+        _alone, _next = (story, _passes), min(due, _next) if _passes - _rested < _TOLD else due
         optimizers.hear()
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from .. import engine
 from ..graph.reach import reachable
 from ..graph.traits import having
-from ..source.origins import origins
+from ..source.origins import leads_to
 from ..source.places import Place, file_line, here
 
 if TYPE_CHECKING:
@@ -304,6 +304,7 @@ class Departures:
         """A value is a Python number now. One without a fraction is known again only perhaps, also as what is made of it often."""
         if not value.is_integer():
             _join(self._numbers, value, departure)
+            _join(self._numbers, -value, departure)
             return
         _join(self._whole, value, departure)
         for made in (-value, value * value, math.exp(min(value, 700.0)), 1.0 / value if value else 0.0):
@@ -437,18 +438,6 @@ def _join(table: dict[float, frozenset[Departure]], value: float, departure: Dep
 
 def _share_a_line(known: frozenset[Departure], departure: Departure) -> bool:
     return any(file_line(other.place) == file_line(departure.place) for other in known)
-
-
-def leads_to(left: Place | None, entered: Place | None) -> bool:
-    """Does what left at one place come back at the other: on the same line, or by way of the function's variables?"""
-    if left == entered:
-        return True
-    if left is None or entered is None:
-        return False
-    found = file_line(left)
-    if found is None or found == file_line(entered):
-        return found is not None
-    return left[0] is entered[0] and found[1] in origins(entered)
 
 
 def _draws() -> bool:

@@ -75,8 +75,11 @@ class Glance:
         before = self._nodes
         end, self._nodes = engine.sketch(root)
         writes, self._writes = self._writes, engine.writes(leaf)
+        waking, count = self._ledger.waking, self._ledger.passes
         if before is None:
-            self._ledger.waking.settled(self._ledger.passes)
+            waking.settled(count)
+        elif engine.knows_all_nodes and waking.measure(count):
+            engine.glance(self.alike, waking.pause(count))
         now = engine.width()[1]
         passes, self._passes = max(1, now - self._passes), now
         held = engine.grad(leaf) is not None and (self._optimizer is not None or self._ledger.is_added_to())

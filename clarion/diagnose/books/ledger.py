@@ -26,7 +26,7 @@ from .glance import Glance
 from .history import all_finite, sample
 from .leaves import KnowsLeaves
 from .passes import CountsPasses
-from .records import DENSE, Backward, Clear, OptimizerStory, Story, Update
+from .records import APPLIED, DENSE, LOOKED, UNUSED, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace
 from .switches import Switches
 from .unrecorded import Unrecorded
@@ -55,7 +55,7 @@ def story_of(leaf: Any) -> Story:
 
 def _use_others(story: Story) -> None:
     for backward in story.others or ():
-        backward.used = True
+        backward.used = APPLIED
     story.others = None
 
 
@@ -140,7 +140,9 @@ class Ledger(CountsPasses, KnowsLeaves):
 
     def on_backward_began(self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool) -> None:
         """backward() or autograd.grad begins."""
-        this = Backward(self.passes, self.step, here(), retained, create, self._thread.stepping > 0)
+        this = Backward(
+            self.passes, self.step, here(), retained, create, APPLIED if self._thread.stepping > 0 else UNUSED
+        )
         self.recent.append(this)
         self.loss_limit = math.inf
         root = tensors[0]
@@ -216,13 +218,15 @@ class Ledger(CountsPasses, KnowsLeaves):
         if story is not None:
             story.looked = True
             if story.backward is not None:
-                story.backward.used = True
+                story.backward.used = story.backward.used or LOOKED
             looked = self._thread.looked
             if len(looked) < 10_000:
                 looked[id(leaf)] = leaf
                 self.session.hear_writes()
         elif self.last_backward is not None and engine.grad(leaf) is not None:
-            self.last_backward.used = True  # a leaf made just now (an adversarial input): its pass was for this
+            self.last_backward.used = (
+                self.last_backward.used or LOOKED
+            )  # a leaf made just now (an adversarial input): its pass was for this
 
     def on_hooked(self, tensor: Any) -> None:
         """The next pass is there for the gradient of an activation, too (Grad-CAM)."""
@@ -234,7 +238,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             for leaf in leaves:
                 story = engine.story(leaf)
                 if story is not None and story.backward is not None:
-                    story.backward.used = True
+                    story.backward.used = story.backward.used or LOOKED
 
     def on_cleared(self, leaves: Any) -> None:
         """Gradients were set to None, to zero, or overwritten."""
@@ -262,7 +266,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             if grad is not None and engine.memory(grad) == memory:
                 story = engine.story(leaf)
                 if story.backward is not None:
-                    story.backward.used = True
+                    story.backward.used = story.backward.used or LOOKED
                 story.consumed = story.fresh = False
                 return
         replaced = how == "data" and engine.story(tensor) is not None  # `w.data = …`: its array is a new one
@@ -341,7 +345,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             leaf_story.consumed |= leaf_story.fresh  # `_consume`, written out; not of what the step cleared itself
             leaf_story.fresh = False
             if leaf_story.backward is not None:
-                leaf_story.backward.used = True
+                leaf_story.backward.used = APPLIED
                 if leaf_story.others is not None:
                     _use_others(leaf_story)
         if update.with_gradient:
@@ -424,7 +428,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         before = self.passes
         self.passes = before + engine.passes_untold()
         if accumulates and engine.is_tensor(tensors[0]):
-            self.last_backward = Backward(self.passes, self.step, here(), retained, create, False)
+            self.last_backward = Backward(self.passes, self.step, here(), retained, create, UNUSED)
             node = engine.node(tensors[0])
             if node is not None:
                 self.last_backward.root_place, self.last_backward.kind = node.place, engine.operation(node)
@@ -470,7 +474,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         story.consumed = True
         story.fresh = False
         if story.backward is not None:
-            story.backward.used = True
+            story.backward.used = APPLIED
         if story.others is not None:
             _use_others(story)
 

@@ -17,6 +17,9 @@ PAUSE = 2048  # steps between two measurements, at most
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
+UNUSED, LOOKED, APPLIED = range(3)
+
+
 class Backward:
     """One pass; the ledger follows those that accumulated into leaves."""
 
@@ -38,14 +41,14 @@ class Backward:
     )
 
     def __init__(
-        self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool, used: bool
+        self, number: int, step: int, place: Place | None, retained: bool, create_graph: bool, used: int
     ) -> None:
         self.number = number
         self.step = step
         self.place = place
         self.retained = retained
         self.create_graph = create_graph
-        self.used = used  # did an update use any of its gradients, or the user look at one?
+        self.used = used  # did the user look at one of its gradients (LOOKED), or an update use any (APPLIED)?
         self.looked_into = False  # did somebody hook a value inside the graph for it?
         self.missed = False  # did a step after it find no gradient at all? (What keeps it from its step is told then.)
         self.root_place: Place | None = None  # where the root was computed,

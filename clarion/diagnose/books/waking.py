@@ -14,6 +14,7 @@ FIRST = 64  # passes at rest until the session wakes for the first time, and the
 _MOST = 8192  # the most
 SHARE = 0.01  # of the time at rest
 _AFTER = 100e-6  # seconds, in all, that the steps after a wake take longer until all runs as before
+_UNKNOWN = 8  # passes between the first two glances, which tell how long one takes
 # Seconds between two glances (one takes some 15 µs, whose code the caches have forgotten), and passes, at most,
 _GLANCE, _SELDOM = 2e-3, 128
 _LATE, _PART = 8e-3, 32  # and later: so many seconds, if that is no larger part of all passes so far
@@ -59,13 +60,21 @@ class Waking:
     def pause(self, passes: int) -> int:
         """How many passes there are between two glances."""
         if not self._pass:
-            return FIRST
+            return _UNKNOWN
         soon, late = min(_SELDOM, int(_GLANCE / self._pass)), int(_LATE / self._pass)
         return max(soon, min(passes // _PART, late))
 
     def settled(self, passes: int) -> None:
         """All runs as before now: what a pass takes is measured from here on."""
         self._rested = process_time(), passes
+
+    def measure(self, passes: int) -> bool:
+        """A second glance: does it tell for the first time how long a pass takes?"""
+        if self._pass or self._rested is None or passes <= self._rested[1]:
+            return False
+        time, before = self._rested
+        self._pass = (process_time() - time) / (passes - before)
+        return True
 
     def wake(self, passes: int) -> None:
         """It is over."""

@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 from .. import engine
+from ..books.records import APPLIED, Backward
 from ..engine import Node
 from ..graph.reach import reachable, saved_bytes, size_text
 from ..rule import Diagnosis
@@ -33,8 +34,8 @@ class GraphRetainedUnused(Diagnosis):
 
         loss.backward()
 
-    It stays silent if any later pass goes through any part of the graph (two losses that share an encoder), and with
-    `create_graph=True`, which retains by itself.
+    It stays silent if any later pass goes through any part of the graph (two losses that share an encoder), with
+    `create_graph=True`, which retains by itself, and where no update uses the gradients (maps that explain a prediction).
     """
 
     name = "graph-retained-unused"
@@ -55,7 +56,8 @@ class GraphRetainedUnused(Diagnosis):
         if retained and not create and not engine.by_library():
             place = here()
             if place is not None and place not in self._settled:
-                self._retained.append(Retained(place, tensors, "backward()" if accumulates else "grad(…)"))
+                this = self.ledger.recent[-1] if accumulates and self.session.near else None
+                self._retained.append(Retained(place, tensors, "backward()" if accumulates else "grad(…)", this))
                 del self._retained[:-_MOST]
 
     def at_exit(self) -> None:
@@ -80,6 +82,8 @@ class GraphRetainedUnused(Diagnosis):
             if graph.place in self._settled or not (at_exit or graph.is_gone()):
                 continue
             self._retained.remove(graph)
+            if graph.this is not None and graph.this.used != APPLIED:
+                continue
             self._last[graph.place] = graph
             count = self._unused[graph.place] = self._unused.get(graph.place, 0) + 1
             if count >= (_GRAPHS if at_exit else _IN_A_ROW):
@@ -104,11 +108,11 @@ def _asks_for_it(place: Place) -> bool:
 
 
 class Retained:
-    """A graph that was retained: the numbers of its nodes, and whether any of them is alive."""
+    """A graph that was retained: the numbers of its nodes, whether any of them is alive, and the pass (if it was heard of closely)."""
 
-    def __init__(self, place: Place, tensors: Any, call: str) -> None:
+    def __init__(self, place: Place, tensors: Any, call: str, this: Backward | None) -> None:
         nodes: list[Node] = list(reachable(tensors))
-        self.place, self.call = place, call
+        self.place, self.call, self.this = place, call, this
         self.numbers = {node.seq for node in nodes}
         self.oldest = max(self.numbers, default=0)
         self.bytes = saved_bytes(nodes)

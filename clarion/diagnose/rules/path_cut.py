@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from .. import engine
-from ..books.departures import NUMBERS, Departure, Term, leads_to
+from ..books.departures import NUMBERS, Departure, Term
 from ..books.records import Backward, OptimizerStory, Update
 from ..finding import ERROR
 from ..graph.names import listed, names_of
 from ..graph.strangers import Copies, Written
 from ..rule import Diagnosis
-from ..source.origins import is_called
+from ..source.origins import is_called, leads_to
 from ..source.places import Where, file_line, text
 
 _EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
@@ -142,6 +142,7 @@ class PathCut(Diagnosis):
         ways.sort(
             key=lambda d: (
                 d.arrived < 2,
+                d.foreign,
                 d not in own,
                 -len(d.carries(unreached)),
                 d not in self._seen,

@@ -17,6 +17,8 @@ _ASSIGNMENTS = (ast.Assign, ast.AugAssign, ast.AnnAssign)
 _MODULES = {"np", "numpy", "math", "torch", "scipy"}
 _METHODS = {*dir(np.ndarray), "detach", "cpu", "numpy", "float", "double"}
 _FUNCTIONS = {"float", "int", "abs", "sum", "min", "max", "list", "tuple", "pow", "round"}
+_FUNCTIONS |= {"zip", "enumerate", "reversed", "sorted", "range", "len"}
+_INSIDE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}  # functions of their own, before Python 3.12
 _known: dict[tuple[int, int], tuple[Place, frozenset[int]]] = {}
 
 
@@ -29,6 +31,19 @@ def origins(place: Place | None) -> frozenset[int]:
     if found is None:
         found = _known[key] = place, _look(place)
     return found[1]
+
+
+def leads_to(left: Place | None, entered: Place | None) -> bool:
+    """Does what left at one place come back at the other: on the same line, or by way of the function's variables?"""
+    if left == entered:
+        return True
+    if left is None or entered is None:
+        return False
+    found = file_line(left)
+    if found is None or found == file_line(entered):
+        return found is not None
+    inside = left[0].co_name in _INSIDE and left[0] in entered[0].co_consts
+    return (left[0] is entered[0] or inside) and found[1] in origins(entered)
 
 
 def is_called(place: Place | None, by: Place | None) -> bool:
