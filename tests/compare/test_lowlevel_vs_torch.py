@@ -124,6 +124,7 @@ REFUSED = {
     "alpha_dropout-p": lambda t: t.alpha_dropout(t.ones(4, 2), 1.5, True),
     "feature_dropout-type": lambda t: t.feature_dropout("x", 0.5, True),
     "embedding_renorm_-leaf": lambda t: t.embedding_renorm_(wanting(t)[None], t.tensor([0]), 1.0, 2.0),
+    "view_as_complex_copy-gradient": lambda t: t.view_as_complex_copy(t.stack([wanting(t), wanting(t)], -1)),
     "bags-mode": lambda t: t.embedding_bag(t.ones(3, 2), t.tensor([0]), t.tensor([0]), mode=5),
     "bags-start": lambda t: t.embedding_bag(t.ones(3, 2), t.tensor([0, 1]), t.tensor([1])),
     "bags-weights": lambda t: t.embedding_bag(

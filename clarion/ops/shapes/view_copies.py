@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from ...core import modes
 from ...core.constructor import view_as
 from ...core.description import computes, normalize_dim
 from ...core.general_call import general_call
@@ -79,6 +80,8 @@ def _instead(name: str, face: Callable[..., Any], others: dict[str, Op]) -> Call
                 return ()
             taken = taken[0]
         ((op, params, _),) = steps(taken._view.chain)
+        if name == "view_as_complex_copy" and input.requires_grad and modes.recording():
+            raise EngineError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
         if not op.differentiable:  # the bits read as another type
             return created(taken._array.copy())
         return others[op.name].call(input, *params)
