@@ -296,11 +296,36 @@ def test_products(sizes, dtype):
     assert type(raw.linear) is type(len)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("batch", [(3,), (1,), (2, 3), (2, 1, 2)])
+@pytest.mark.parametrize("sizes", [(8, 8, 8), (1, 1, 1), (3, 5, 7), (17, 33, 19), (1, 30, 3), (33, 2, 33)])
+def test_products_of_batches(sizes, batch, dtype):
+    m, k, n = sizes
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal((*batch, *shape)).astype(dtype) for shape in ((m, k), (k, n)))
+    raw, right, close = registry.raw, x @ y, {"rtol": 1e-4, "atol": 1e-5}
+    turned_x, turned_y = (np.ascontiguousarray(each.swapaxes(-1, -2)) for each in (x, y))
+    gaps = np.repeat(x, 2, axis=-1)[..., ::2]
+    for got, expected in (
+        (raw.bmm(x, y), right), (raw.matmul(x, y), right), (raw.matmul_nt(x, turned_y), right), (raw.matmul_tn(turned_x, y), right),
+        (raw.bmm(gaps, y), right), (raw.matmul(x, turned_y.swapaxes(-1, -2)), right), (raw.matmul(x[:1], y[:1]), right[:1]),
+        (raw.matmul(x[:0], y[:0]), right[:0]), (raw.matmul(x[..., :0, :], y), right[..., :0, :]), (raw.matmul(x, y[..., :0]), right[..., :0]),
+        (raw.matmul(x[..., :0], y[..., :0, :]), 0 * right), (raw.matmul(x[:1], y), x[:1] @ y),
+    ):  # fmt: skip
+        assert got.dtype == expected.dtype
+        assert got.shape == expected.shape
+        np.testing.assert_allclose(got, expected, **close)
+    assert type(raw.bmm) is type(len)
+
+
 def test_products_that_do_not_fit_are_refused_as_ever():
     x, y = np.ones((2, 3), np.float32), np.ones((4, 5), np.float32)
     for call in (registry.raw.fold_mm, registry.raw.fold_nt, registry.raw.fold_tn, registry.raw.matmul):
         with pytest.raises(ValueError):
             call(x, y)
+    for other in (np.ones((2, 5, 6), np.float32), np.ones((3, 4, 5), np.float32)):
+        with pytest.raises(ValueError):
+            registry.raw.matmul(np.ones((2, 3, 4), np.float32), other)
     with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
         clarion.ones(2, 3) @ clarion.ones(4, 5)
 

@@ -10,9 +10,9 @@ from .. import registry
 from ..choosing import HEAT
 from .kernel import Alone
 
-# Products of small matrices: their form, and the kernels that are it where matrices have two dimensions.
+# Products of small matrices, and of batches of them: their form, and the kernels that are it.
 _PRODUCTS = {
-    "mm": "fold_mm mm matmul",
+    "mm": "fold_mm mm matmul bmm",
     "nt": "fold_nt mm_nt matmul_nt",
     "tn": "fold_tn matmul_tn",
     "linear": "linear linear_rows",

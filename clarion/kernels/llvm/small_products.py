@@ -14,6 +14,7 @@ FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y,
 # A card: where else to go, the form, types, Python's None, is the layer's input a matrix (asked where it is given as it is held)?
 OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, WORDS = range(7)
 WORK = 1 << 18  # multiplications that are done here at most
+OF_BATCH = 1 << 17  # the same in a batch: from here on several threads take one matrix after the other
 ROOM = 4096  # elements of a factor that is turned at most
 _ROWS = (8, 4, 1)  # rows of the result at a time: as many sums as a processor adds to at once
 
@@ -144,6 +145,57 @@ def _attempt(scalar: str) -> Function:
     return f
 
 
+def _batch(scalar: str) -> Function:
+    """The products of two batches of matrices, one after the other."""
+    f = Function(f"products_{scalar}", "ptr", "ptr card", "ptr left", "ptr right", "i64 descr", linkage="internal")
+    no, room, shape = f"ptr {DECLINED}", f.reserve(scalar, ROOM), f.reserve("i64", 64)
+    form = field(f, "%card", FORM)
+    turned, transposed = (same(f, form, str(FORMS.index(each)), "i64") for each in ("nt", "tn"))
+    when_not(f, f.op("icmp ne", "i64", form, str(FORMS.index("linear"))), no)
+    _matrix(f, "%left", "%descr", no)
+    _matrix(f, "%right", "%descr", no)
+    ndim = of(f, "%right", NDIM, "i32")
+    when_not(f, same(f, of(f, "%left", NDIM, "i32"), ndim, "i32"), no)
+    left, right, batch = of(f, "%left", DIMS), of(f, "%right", DIMS), f.variable("i64", "1")
+    columns = f.op("sub", "i64", f.cast("sext", "i32", ndim, "i64"), "1")
+    rows = f.op("sub", "i64", columns, "1")
+    (a, b), (c, d) = ([at(f, dims, axis) for axis in (rows, columns)] for dims in (left, right))
+    m, k = (f.let(f"select i1 {transposed}, i64 {x}, i64 {y}") for x, y in ((b, a), (a, b)))
+    n, common = (f.let(f"select i1 {turned}, i64 {x}, i64 {y}") for x, y in ((c, d), (d, c)))
+    when_not(f, same(f, k, common, "i64"), no)
+    with f.counted("0", rows) as axis:
+        count = at(f, left, axis)
+        when_not(f, same(f, count, at(f, right, axis), "i64"), no)
+        f.store("i64", count, f.element(shape, axis, "i64"))
+        batch.set(f.op("mul", "i64", batch.get(), count))
+    size, pattern = f.let("call i64 @size_of(ptr %left)"), f.op("mul", "i64", n, k)
+    when_not(f, f.op("icmp sgt", "i64", f.op("mul", "i64", size, n), "0"), no)
+    when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", size, n), str(OF_BATCH)), no)
+    when_not(f, f.op("or", "i1", f.op("xor", "i1", turned, "true"), f.op("icmp sle", "i64", pattern, str(ROOM))), no)
+    f.store("i64", m, f.element(shape, rows, "i64"))
+    f.store("i64", n, f.element(shape, columns, "i64"))
+    type_ = f.cast("inttoptr", "i64", "%descr", "ptr")
+    f.line(f"call void {api(f, 'incref')}(ptr {type_})")
+    given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {ndim}, ptr {shape}"
+    out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
+    with f.when(f.op("icmp ne", "ptr", out, "null")):
+        down, across = (f.let(f"select i1 {transposed}, i64 {x}, i64 {y}") for x, y in (("1", k), (m, "1")))
+        first, source, target = (of(f, each, DATA) for each in ("%left", "%right", out))
+        with f.counted("0", batch.get()) as each:
+            x, y, z = (
+                f.element(place, f.op("mul", "i64", each, f.op("mul", "i64", p, q)), scalar)
+                for place, p, q in ((first, m, k), (source, k, n), (target, m, n))
+            )
+            lying = f.variable("ptr", y)
+            with f.when(turned):
+                f.line(f"call void @turned_{scalar}(ptr {y}, ptr {room}, i64 {n}, i64 {k})")
+                lying.set(room)
+            places = f"ptr {x}, i64 {down}, i64 {across}, ptr {lying.get()}, ptr null, ptr {z}"
+            f.line(f"call void @multiply_{scalar}({places}, i64 {m}, i64 {n}, i64 {k})")
+    f.end(f"ptr {out}")
+    return f
+
+
 def _direct() -> Function:
     """What CPython calls."""
     f = Function("direct_product", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
@@ -158,12 +210,18 @@ def _direct() -> Function:
             given = f.load("ptr", f.element("%args", "2", "ptr"))
             none = f.load("ptr", f.element(card, str(NONE), "i64"))
             bias.set(f.let(f"select i1 {same(f, given, none)}, ptr null, ptr {given}"))
-        with f.when(same(f, of(f, left, TYPE), api(f, "array_type"))):
+        arrays = (same(f, of(f, each, TYPE), api(f, "array_type")) for each in (left, other))
+        with f.when(f.op("and", "i1", *arrays)):
+            ndim = of(f, other, NDIM, "i32")
             for number, scalar in ((FLOAT, "float"), (DOUBLE, "double")):
                 descr = field(f, card, number)
                 with f.when(same(f, of(f, left, DESCR, "i64"), descr, "i64")):
-                    arguments = f"ptr {card}, ptr {left}, ptr {other}, ptr {bias.get()}, i64 {descr}"
-                    result.set(f.let(f"call ptr @product_{scalar}({arguments})"))
+                    arguments = f"ptr {card}, ptr {left}, ptr {other}"
+                    several = f.op("icmp sgt", "i32", ndim, "2")
+                    with f.when(several):
+                        result.set(f.let(f"call ptr @products_{scalar}({arguments}, i64 {descr})"))
+                    with f.when(f.op("xor", "i1", several, "true")):
+                        result.set(f.let(f"call ptr @product_{scalar}({arguments}, ptr {bias.get()}, i64 {descr})"))
     return answer(f, card, result)
 
 
@@ -171,5 +229,5 @@ def functions(width: int) -> list[Function]:
     """All functions, for both types."""
     made: list[Function] = []
     for scalar, size in (("float", 4), ("double", 8)):
-        made += [_multiply(scalar, width // size), _turned(scalar, width // size), _attempt(scalar)]
+        made += [_multiply(scalar, width // size), _turned(scalar, width // size), _attempt(scalar), _batch(scalar)]
     return [*made, _direct()]
