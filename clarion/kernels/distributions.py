@@ -28,9 +28,9 @@ def log_normal(
     dtype = np.dtype(dtype)
     if not std > 0.0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
-    if not digits(dtype):
-        raise unsupported("log_normal_cpu", dtype)
     out = np.empty(shape, dtype)
+    if not digits(dtype) and out.size:
+        raise unsupported("log_normal_cpu", dtype)
     if out.size:
         out.reshape(-1)[:] = cast(np.exp(fma64(normals_one_by_one(gen, out.size), std, mean)), dtype)
     return out
@@ -40,7 +40,8 @@ def exponential(gen: Generator, shape: Shape, dtype: DTypeLike = np.float32, rat
     dtype = np.dtype(dtype)
     if not rate > 0.0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate:g}")
-    _continuous("Exponential", dtype, torch_names(dtype)[0])
+    if np.prod(shape):
+        _continuous("Exponential", dtype, torch_names(dtype)[0])
     return from_doubles(gen, shape, dtype, lambda u: -1.0 / rate * np.log1p(-u))
 
 
@@ -49,7 +50,7 @@ def geometric(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
     dtype = np.dtype(dtype)
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if dtype.kind not in "iu" and not digits(dtype):
+    if dtype.kind not in "iu" and not digits(dtype) and np.prod(shape):
         raise unsupported("geometric_cpu", dtype)
     failure = math.log1p(-p)
     with np.errstate(divide="ignore", invalid="ignore"):  # log(0) at u = 0 is PyTorch's infinity too

@@ -215,9 +215,9 @@ def normal(
             if mean == 0.0 and std == 1.0:
                 return gen.standard_normals(n, _box_muller).reshape(shape)
             return raw.normals_by_sixteen(gen.unit_floats(n), mean, std, True).reshape(shape)  # type: ignore[no-any-return]
-    if not digits(dtype):
-        raise unsupported("normal_kernel_cpu", dtype)
     out = np.empty(shape, dtype)
+    if not digits(dtype) and out.size:  # PyTorch asks nothing about no numbers
+        raise unsupported("normal_kernel_cpu", dtype)
     flat = out.reshape(-1)
     if flat.size >= 16 and contiguous:
         _fill_by_sixteen(gen, flat, mean, std)

@@ -9,6 +9,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
+from ..ops.shapes.transpose import order_of
 from .compressed import COMPRESSED, compressed, like, turned
 from .tensor import coalesced, handles, in_places, is_sparse, make, np
 
@@ -26,7 +27,7 @@ def permute(x: Any, *args: Any, dims: Any = ()) -> Any:
     """Other order of dimensions."""
     dims = args or (dims,)
     order = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    order = tuple(d % x.dim() for d in order)
+    order = order_of(order, x.dim())
     count = x._at.shape[0]
     if any((d < count) != (i < count) for i, d in enumerate(order)):
         raise EngineError(

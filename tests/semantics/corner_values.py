@@ -352,3 +352,20 @@ def cosines_of_two_types(t):
     x, y = t.linspace(-2, 3, 6).view(2, 3), t.linspace(1, 4, 6).view(2, 3)
     found = [t.cosine_similarity(x, y.to(kind)) for kind in (t.bfloat16, t.float64, t.int64)]
     return [*found, t.cosine_similarity(x, t.tensor(2.0, dtype=t.float64))]
+
+
+def random_numbers_that_are_none(t):
+    def drawn(kind, draw):
+        none = t.empty(0, 2, dtype=kind)
+        try:
+            return str(draw(none).dtype)
+        except (RuntimeError, NotImplementedError) as error:
+            return type(error).__mro__[1 if type(error).__module__ != "builtins" else 0].__name__
+
+    draws = (
+        lambda x: t.randn(0, dtype=x.dtype), t.randn_like, lambda x: t.normal(0.0, 1.0, (0,), dtype=x.dtype), lambda x: x.normal_(),
+        lambda x: x.log_normal_(), lambda x: x.exponential_(), lambda x: x.geometric_(0.5),
+    )  # fmt: skip
+    return [drawn(kind, draw) for kind in (t.int32, t.bool, t.float32) for draw in draws] + [
+        refusal(lambda: t.empty(0, dtype=t.int32).uniform_()), refusal(lambda: t.empty(0, dtype=t.int32).cauchy_()),
+    ]  # fmt: skip

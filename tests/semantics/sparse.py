@@ -483,3 +483,11 @@ def indices_from_the_end_and_outside(t):
         refusal(lambda: s.index_select(2, t.tensor([0])), "Dimension out of range"),
         refusal(lambda: s.unsqueeze(4), "[-3, 2], but got 4"), tuple(s.unsqueeze(-3).shape),
     )  # fmt: skip
+
+
+def orders_of_dimensions_that_are_none(t):
+    s = _made(t)
+    return (
+        refusal(lambda: s.permute(0), "does not match the length of the desired ordering"),
+        refusal(lambda: s.permute(1, 1), "permute(): duplicate dims are not allowed."), refusal(lambda: s.permute(0, 2)),
+    )  # fmt: skip
