@@ -21,7 +21,8 @@ from .pieces import PIECES
 
 # Public functions that are no operations here, or that PyTorch shows under their own name: their names in ATen.
 _LIKE = ("ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like")
-_METHODS = ("copy_", "new_zeros", "new_ones", "new_full", "new_empty")
+_COMPARED = ("allclose", "equal")
+_METHODS = ("copy_", "new_zeros", "new_ones", "new_full", "new_empty", *_COMPARED)
 _SHOWN = ("t",)  # they end in an operation that is recorded
 
 
@@ -227,7 +228,7 @@ def install() -> None:
     """Let the functions look that are no operations."""
     wrapped.dispatch = dispatch
     wrapped.PIECES.update(PIECES)
-    for name in _LIKE:
+    for name in (*_LIKE, *_COMPARED):
         overriding.look_below(FUNCTIONS[name], _by_name(FUNCTIONS[name], name))
     for name in _METHODS:
         if name in METHODS and METHODS[name] not in overriding._under:

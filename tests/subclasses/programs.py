@@ -328,6 +328,13 @@ def with_data() -> Any:
     return plain((x * 2).sum()), Scaled.seen
 
 
+def compared() -> Any:
+    """A whole tensor with another: the class is asked once."""
+    SEEN.clear()
+    x, y = Logging(torch.ones(2)), Logging(torch.zeros(2))
+    return torch.allclose(x, y), x.allclose(x), torch.equal(x, x), x.equal(y), list(SEEN)
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -350,6 +357,7 @@ PROGRAMS = [
     quantized,
     arguments,
     with_data,
+    compared,
     beside,
 ]
 
