@@ -22,10 +22,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from .. import errors
-from ..kernels.layout import blank, extended, may_overlap
+from ..kernels.layout import address, blank, extended, may_overlap, memory_root, strided
+from ..kernels.mirrors import mirror_of
 from . import modes
 from .backward import gradients
-from .devices import writable, xp_of
+from .devices import HOST, writable, xp_of
 from .dtypes import INEXACT, NumpyNumber
 from .following import replay
 from .inplace import inplace
@@ -380,16 +381,29 @@ def _owned(out: Tensor, tangent: Tensor | None, tangents: list[Tensor | None]) -
 
 
 def _laid_like(x: Tensor, tangent: Tensor) -> Tensor:
-    """The tangent with the strides of `x`: every view of the one can be taken of the other."""
+    """The tangent in memory like that of `x`: every view of the one can be taken of the other."""
     mine, want = tangent._array, x._array
-    same = tuple([s // want.itemsize for s in want.strides]) == tuple([s // mine.itemsize for s in mine.strides])
-    if same or (mine.flags.c_contiguous and want.flags.c_contiguous) or (mine.size < 2) or may_overlap(want):
+    if xp_of(mine) is not HOST.xp or xp_of(want) is not HOST.xp or not want.size or may_overlap(want):
         return tangent if tangent._vc is not INFERENCE else lifted.clone(tangent)
-    strides = tuple([s // want.itemsize * mine.itemsize for s in want.strides])
-    if any(s < 0 for s in strides):
+    extent, place, strides = memory = _memory(want)
+    if memory == _memory(mine) and (mirror_of(want) is None) is (mirror_of(mine) is None):
+        return tangent if tangent._vc is not INFERENCE else lifted.clone(tangent)
+    if min(strides, default=0) < 0:
         return tangent
-    result: Tensor = inplace(OPS["copy"], new_tensor(blank((mine.shape, strides, mine.dtype), xp_of(mine))), tangent)
+    item = mine.itemsize
+    array = strided(HOST.xp.zeros(extent, mine.dtype), mine.shape, tuple([s * item for s in strides]), place * item)
+    result: Tensor = inplace(OPS["copy"], new_tensor(array), tangent)
     return result
+
+
+def _memory(array: Any) -> tuple[int, int, tuple[int, ...]]:
+    """How many elements fit into the memory behind an array, at which of them it begins, and its strides, in elements."""
+    item = array.itemsize
+    root: Any = memory_root(array)
+    strides = tuple([s // item for s in array.strides])
+    if type(root) is not HOST.array:  # lent by another owner: what lies around is not known
+        return 1 + sum([(n - 1) * step for n, step in zip(array.shape, strides, strict=True)]), 0, strides
+    return root.nbytes // item, (address(array) - address(root)) // item, strides
 
 
 # Levels ------------------------------------------------------------------------------------------------

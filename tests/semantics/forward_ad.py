@@ -294,3 +294,33 @@ def leaf_still_refused(t):
     with t.autograd.forward_ad.dual_level():
         x = leaf(t)
         return refusal(lambda: x.mul_(_dual(t))), x
+
+
+def tangents_lie_as_their_primals(t):
+    """A tangent in other memory is copied into memory like the primal's: writes to the dual leave the caller's alone."""
+    fw, found = t.autograd.forward_ad, []
+    whole = t.arange(8.0)
+    pairs = (
+        (whole[:4], t.ones(4)), (whole.view(2, 4)[1], t.ones(4)), (whole.view(2, 4).t(), t.ones(4, 2)), (t.ones(4), whole[4:].clone()),
+        (t.ones(4), t.ones(8)[4:]), (t.ones(4), t.ones(8)[::2]), (t.tensor(1.0), t.ones(3)[1]),
+        (t.ones(2, dtype=t.complex64).conj(), t.ones(2, dtype=t.complex64)),
+    )  # fmt: skip
+    for primal, tangent in pairs:
+        with fw.dual_level():
+            dual = fw.make_dual(primal.clone() if primal.dim() == 0 else primal, tangent)
+            held = fw.unpack_dual(dual).tangent
+            held *= 2
+            found.append(
+                (
+                    held is tangent,
+                    held.tolist(),
+                    tangent.tolist(),
+                    held.stride(),
+                    held.storage_offset(),
+                    held.untyped_storage().nbytes(),
+                )
+            )
+    with fw.dual_level():
+        dual = fw.make_dual(whole[:4], t.ones(4))
+        found.append(fw.unpack_dual(dual.as_strided((2,), (5,), 1)).tangent.tolist())
+    return found
