@@ -398,10 +398,10 @@ def _laid_like(x: Tensor, tangent: Tensor) -> Tensor:
 
 def _memory(array: Any) -> tuple[int, int, tuple[int, ...]]:
     """How many elements fit into the memory behind an array, at which of them it begins, and its strides, in elements."""
-    item = array.itemsize
-    root: Any = memory_root(array)
+    root, item = memory_root(array), array.itemsize
     strides = tuple([s // item for s in array.strides])
-    if type(root) is not HOST.array:  # lent by another owner: what lies around is not known
+    lent = type(root) is not HOST.array
+    if lent:  # by another owner: what lies around is not known
         return 1 + sum([(n - 1) * step for n, step in zip(array.shape, strides, strict=True)]), 0, strides
     return root.nbytes // item, (address(array) - address(root)) // item, strides
 
