@@ -37,9 +37,11 @@ t.ops.aten._log_softmax_backward_data(x, x, 1, t.float32) | t.ops.aten.tanh_back
 t.autograd.grad(t.lerp(w, w * 2, f).sum(), w)[0] | t.autograd.grad(w.var(correction=f).sum(), w)[0] | t.autograd.grad(w.std(0, correction=f).sum(), w)[0]
 t.autograd.grad(t.logit(w / w.detach().sub(1), 0.1).sum(), w)[0] | F._in_projection_packed(w, w, w, t.ones(6, 2))[2] | F._canonical_mask(m, "m", None, "", t.float32) | nn.init._no_grad_trunc_normal_(x.clone(), 0.0, 1.0, -2.0, 2.0)
 t.sparse_csr_tensor([0, 2, 2], [1, 0], x[0, :2], (2, 2)).to_dense() | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2)) @ w | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2), check_invariants=True)
+t.where(m, t.ones(2), 1e300) | t.where(m, -1e39, t.ones(2)) | t.where(m, t.ones(2).half(), 1e6) | t.where(m, t.ones(2), 1e300j) | F.pad(i.to(t.uint8), (1, 1), value=-1)
+x.index_fill_(1, t.tensor([0]), x[1, 1]) | w.detach().index_fill_(0, t.tensor([1]), w[0, 1].detach())
 """
 WRITES = """
-w[0, 0, 0] = 1.0 | w[7] = 1.0 | w[:1] = x | w[0] = 1.0 | v[0] = 1.0 | v[9] = 1.0 | t.exp(i, out=i[:1].clone()) | x[:1].expand(2, 3)[0] = 1
+i.to(t.uint8)[0] = 300 | i.to(t.uint8)[0, 0] = -1 | w[0, 0, 0] = 1.0 | w[7] = 1.0 | w[:1] = x | w[0] = 1.0 | v[0] = 1.0 | v[9] = 1.0 | t.exp(i, out=i[:1].clone()) | x[:1].expand(2, 3)[0] = 1
 """
 
 

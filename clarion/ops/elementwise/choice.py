@@ -68,15 +68,15 @@ def where(condition: Any, input: Any = ..., other: Any = ..., **renamed: Any) ->
         condition = cast(condition, b1)
     if isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype is not other._array.dtype:
         return general_call(where_op, (condition, input, other))
-    if type(other) is int or type(input) is int:
+    if type(other) is not Tensor or type(input) is not Tensor:
         input, other = _fitting(input, other), _fitting(other, input)
     return where_op.call(condition, input, other)
 
 
 def _fitting(number: Any, beside: Any) -> Any:
-    """A whole number as an element of whole numbers: one that does not fit is refused."""
-    if type(number) is int and isinstance(beside, Tensor) and beside._array.dtype.kind in "iu":
-        return cast_number(number, beside._array.dtype)
+    """A number as an element of what it makes beside a tensor: one that does not fit is refused."""
+    if isinstance(beside, Tensor) and type(number) in (int, float, complex):
+        return cast_filling(number, result_type((number, beside._array)))
     return number
 
 

@@ -14,7 +14,7 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineE
 from ...kernels.batched.levels import all_samples
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
-from ..faces.api import call, public, with_numpys_names
+from ..faces.api import FUNCTIONS, call, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..faces.determinism import alert
 from ..faces.strict_out import strict_out
@@ -258,6 +258,8 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, *, run: Any = call)
             raise EngineError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
         if value.requires_grad or modes.special:  # a slice that is named twice is filled once
             index = _once(index, places, size)
+        if value._vc is not None and value._vc is input._vc:  # its number is read before it may be filled
+            value = FUNCTIONS["clone"](value)
         return run(index_fill_tensor_op, input, index, value, dim)
     if not isinstance(value, (int, float, complex, NumpyNumber)):
         raise ArgumentTypeError(

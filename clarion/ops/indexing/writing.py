@@ -253,7 +253,7 @@ def scalar(x: Tensor, value: Any) -> Any:
         if not limits.min <= value <= limits.max:  # type: ignore[operator]
             if not -(2**63) <= whole < 2**64:
                 raise ArgumentValueError("Overflow when unpacking long long")
-            if limits.min != 0 or whole < -limits.max or isinstance(value, float):
+            if limits.min != 0 or not -limits.max <= whole < 0 or isinstance(value, float):
                 raise overflow(target)
             whole += limits.max + 1
         return HOST.xp.asarray(whole, target)

@@ -70,7 +70,9 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     widths = ((0, 0),) * (ndim - n) + tuple((pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n)))
     if mode == "constant":
         _refuse_negative(input, widths)
-        return constant_pad_nd_op.call(input, widths, 0 if value is None else cast_number(value, input._array.dtype))
+        return constant_pad_nd_op.call(
+            input, widths, 0 if value is None else cast_number(float(value), input._array.dtype)
+        )
     if value is not None and value != 0:
         raise EngineError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if mode not in ("reflect", "replicate", "circular"):
