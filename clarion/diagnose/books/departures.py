@@ -48,6 +48,7 @@ class Departure:
     series   values with one element that were made of it, by line, or norms of an array: step -> their sum
     ends     the nodes of the terms of the last value
     behind   departures that what left here comes from, by another way: to mend those alone would not help
+    carried  the last one had been computed in an earlier step: a state that is handed on without its history
     foreign  a library did it, for the user's line; or a distribution, that was asked for a sample
     decides  what leaves are integers or truth values: which way to go, whom to ask
     latest   the number of the last backward pass that such a value arrived in
@@ -57,6 +58,7 @@ class Departure:
     __slots__ = (
         "arrived",
         "behind",
+        "carried",
         "decides",
         "ends",
         "foreign",
@@ -85,7 +87,7 @@ class Departure:
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
         self.behind: set[Departure] = set()
-        self.foreign = self.decides = False
+        self.foreign = self.decides = self.carried = False
         self.latest = 0
         self.switch: Switch | None = None
 
@@ -373,6 +375,8 @@ class Departures:
             departure.step, departure.walks = step, 0
         if how == "no_grad":
             departure.switch = self._ledger.switches.current
+        marks, nodes = self._ledger.round_marks, [engine.node(source) for source in sources]
+        departure.carried = bool(marks) and all(node is not None and node.seq > marks[-1] for node in nodes)
         if departure.walks < _WALKS:
             departure.walks += 1
             departure.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in leaves_of(sources))

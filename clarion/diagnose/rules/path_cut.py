@@ -53,7 +53,8 @@ class PathCut(Diagnosis):
     Where a hard decision is wanted, let the gradient pass: `hard + soft - soft.detach()`.
 
     Silent are values that are only logged, stop-gradients beside a path that is open (targets, baselines, commitment
-    losses), parameters that are frozen, and copies that are updated in another way (targets, moving averages).
+    losses), what one step hands on to the next, parameters that are frozen, and copies that are updated in another way
+    (targets, moving averages).
     """
 
     name = "path-cut"
@@ -220,7 +221,8 @@ class PathCut(Diagnosis):
         leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
         for term in terms:
             sources = [mark for mark in term.marks if type(mark) is Departure]
-            sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held) and not d.foreign]
+            sources = [d for d in sources if d.carries(leaves) and not d.stands_for(self._held)]
+            sources = [d for d in sources if not (d.foreign or d.carried)]
             if any(d.is_told() for d in sources):
                 continue
             if sources:
@@ -240,7 +242,7 @@ class PathCut(Diagnosis):
         if len(series) > 64:
             return
         for departure in self.ledger.departures:
-            if departure.is_told() or departure.foreign:
+            if departure.is_told() or departure.foreign or departure.carried:
                 continue
             if departure.carries(leaves) and not departure.stands_for(self._held):
                 if any(_is_multiple(series, values) for values in departure.series.values()) or (
