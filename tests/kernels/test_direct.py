@@ -288,7 +288,9 @@ def test_products(sizes, dtype):
         (raw.fold_nt(x, w), x @ y), (raw.matmul_nt(x, w), x @ y), (raw.fold_nt(batch, w), batch @ y),
         (raw.fold_tn(np.ascontiguousarray(x.T), y), x @ y), (raw.matmul_tn(np.ascontiguousarray(x.T), y), x @ y),
         (raw.linear(x, w, b), x @ y + b), (raw.linear(x, w, None), x @ y), (raw.linear_rows(batch, w, b), batch @ y + b),
-        (raw.fold_mm(x.T.copy().T, y), x @ y), (raw.linear(x[:0], w, b), (x @ y)[:0]), (raw.matmul(batch, batch.mT), batch @ batch.mT),
+        (raw.fold_mm(x.T.copy().T, y), x @ y), (raw.mm(x, w.T), x @ y), (raw.mm(x.T.copy().T, w.T), x @ y), (raw.fold_nt(x, y.T), x @ y),
+        (raw.fold_tn(x.T, y), x @ y), (raw.linear(x, y.T, b), x @ y + b), (raw.fold_mm(batch, w.T), batch @ y), (raw.mm(x[::-1], y), x[::-1] @ y),
+        (raw.fold_mm(np.ascontiguousarray(batch.T).T, y), batch @ y), (raw.mm(x, np.repeat(y, 2, 1)[:, ::2]), x @ y), (raw.linear(x[:0], w, b), (x @ y)[:0]), (raw.matmul(batch, batch.mT), batch @ batch.mT),
     ):  # fmt: skip
         assert got.dtype == expected.dtype
         assert got.shape == expected.shape
@@ -308,6 +310,8 @@ def test_products_of_batches(sizes, batch, dtype):
     gaps = np.repeat(x, 2, axis=-1)[..., ::2]
     for got, expected in (
         (raw.bmm(x, y), right), (raw.matmul(x, y), right), (raw.matmul_nt(x, turned_y), right), (raw.matmul_tn(turned_x, y), right),
+        (raw.matmul(turned_x.swapaxes(-1, -2), y), right), (raw.matmul_nt(x, y.swapaxes(-1, -2)), right),
+        (raw.matmul_tn(x.swapaxes(-1, -2), turned_y.swapaxes(-1, -2)), right),
         (raw.bmm(gaps, y), right), (raw.matmul(x, turned_y.swapaxes(-1, -2)), right), (raw.matmul(x[:1], y[:1]), right[:1]),
         (raw.matmul(x[:0], y[:0]), right[:0]), (raw.matmul(x[..., :0, :], y), right[..., :0, :]), (raw.matmul(x, y[..., :0]), right[..., :0]),
         (raw.matmul(x[..., :0], y[..., :0, :]), 0 * right), (raw.matmul(x[:1], y), x[:1] @ y),

@@ -1,12 +1,28 @@
 """Products of small matrices, called directly (NOTE [Direct calls]): BLAS takes longer to begin than to multiply 8 × 8 numbers.
 
 One loop for all forms: rows of the second factor are adjacent vectors, elements of the first are spread over the lanes. Where the
-second factor is given transposed, it is turned in memory on the stack first. What is large, strided or of another type goes elsewhere.
+second factor lies transposed, it is turned in memory on the stack first. What is large, has gaps or another type goes elsewhere.
 """
 
 from __future__ import annotations
 
-from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, answer, api, of, same, when_not
+from .api import (
+    ALIGNED,
+    DATA,
+    DECLINED,
+    DESCR,
+    DIMS,
+    FLAGS,
+    NDIM,
+    STRIDES,
+    TYPE,
+    adjacent,
+    answer,
+    api,
+    of,
+    same,
+    when_not,
+)
 from .plan import at, field
 from .text import Function, literal, with_lanes
 
@@ -15,7 +31,8 @@ FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y,
 OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, WORDS = range(7)
 WORK = 1 << 18  # multiplications that are done here at most
 OF_BATCH = 1 << 17  # the same in a batch: from here on several threads take one matrix after the other
-ROOM = 4096  # elements of a factor that is turned at most
+ROOM = 4096  # elements of a factor that is turned at most,
+PER_ROW = 1024  # and for each row of the first one (BLAS takes dot products then), but for layers, which add a bias
 _ROWS = (8, 4, 1)  # rows of the result at a time: as many sums as a processor adds to at once
 
 
@@ -84,11 +101,36 @@ def _turned(scalar: str, lanes: int) -> Function:
     return f
 
 
-def _matrix(f: Function, array: str, descr: str, decline: str) -> None:
-    """Go on only with an adjacent array of a type."""
+def _lying() -> Function:
+    """How the matrices of an array lie: 1 as they are, 2 transposed, 0 otherwise."""
+    f = Function("lying", "i64", "ptr array", "i64 size", linkage="internal")
+    with f.when(adjacent(f, "%array")):
+        f.line("ret i64 1")
+        f.begin(*f.labels("unreachable"))
+    ndim, aligned = f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64"), str(ALIGNED)
+    when_not(f, f.op("icmp sge", "i64", ndim, "2"), "i64 0")
+    when_not(f, same(f, f.op("and", "i32", of(f, "%array", FLAGS, "i32"), aligned), aligned, "i32"), "i64 0")
+    dims, steps = of(f, "%array", DIMS), of(f, "%array", STRIDES)
+    columns, rows = (f.op("sub", "i64", ndim, str(k)) for k in (1, 2))
+    column = f.op("mul", "i64", "%size", at(f, dims, rows))
+    when_not(f, same(f, at(f, steps, rows), "%size", "i64"), "i64 0")
+    when_not(f, same(f, at(f, steps, columns), column, "i64"), "i64 0")
+    step = f.variable("i64", f.op("mul", "i64", column, at(f, dims, columns)))
+    with f.counted("0", rows) as k:
+        axis = f.op("sub", "i64", f.op("sub", "i64", rows, "1"), k)
+        when_not(f, same(f, at(f, steps, axis), step.get(), "i64"), "i64 0")
+        step.set(f.op("mul", "i64", step.get(), at(f, dims, axis)))
+    f.end("i64 2")
+    return f
+
+
+def _matrix(f: Function, array: str, descr: str, size: int, decline: str) -> str:
+    """Go on only with an array of a type, whose matrices lie densely. Do they lie transposed?"""
     when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), decline)
     when_not(f, same(f, of(f, array, DESCR, "i64"), descr, "i64"), decline)
-    when_not(f, adjacent(f, array), decline)
+    lying = f.let(f"call i64 @lying(ptr {array}, i64 {size})")
+    when_not(f, f.op("icmp ne", "i64", lying, "0"), decline)
+    return same(f, lying, "2", "i64")
 
 
 def _attempt(scalar: str) -> Function:
@@ -96,15 +138,16 @@ def _attempt(scalar: str) -> Function:
     parameters = ("ptr card", "ptr left", "ptr right", "ptr bias", "i64 descr")
     f = Function(f"product_{scalar}", "ptr", *parameters, linkage="internal")
     no, room, shape = f"ptr {DECLINED}", f.reserve(scalar, ROOM), f.reserve("i64", 64)
-    form = field(f, "%card", FORM)
+    form, item = field(f, "%card", FORM), 8 if scalar == "double" else 4
     row, at_bias = f.variable("ptr", "null"), f.op("icmp ne", "ptr", "%bias", "null")
-    _matrix(f, "%left", "%descr", no)
-    _matrix(f, "%right", "%descr", no)
+    left_lies = _matrix(f, "%left", "%descr", item, no)
+    right_lies = _matrix(f, "%right", "%descr", item, no)
     when_not(f, same(f, of(f, "%right", NDIM, "i32"), "2", "i32"), no)
     ndim = f.cast("sext", "i32", of(f, "%left", NDIM, "i32"), "i64")
     transposed = same(f, form, str(FORMS.index("tn")), "i64")
     when_not(f, f.op("icmp sge", "i64", ndim, "2"), no)
-    when_not(f, f.op("or", "i1", same(f, ndim, "2", "i64"), f.op("xor", "i1", transposed, "true")), no)
+    folded = f.op("xor", "i1", f.op("or", "i1", transposed, left_lies), "true")
+    when_not(f, f.op("or", "i1", same(f, ndim, "2", "i64"), folded), no)
     left, right = of(f, "%left", DIMS), of(f, "%right", DIMS)
     last = at(f, left, f.op("sub", "i64", ndim, "1"))
     size = f.let("call i64 @size_of(ptr %left)")
@@ -119,12 +162,17 @@ def _attempt(scalar: str) -> Function:
     when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", size, n), str(WORK)), no)
     source = f.variable("ptr", of(f, "%right", DATA))
     with f.when(at_bias):
-        _matrix(f, "%bias", "%descr", no)
+        when_not(f, same(f, of(f, "%bias", TYPE), api(f, "array_type")), no)
+        when_not(f, same(f, of(f, "%bias", DESCR, "i64"), "%descr", "i64"), no)
+        when_not(f, adjacent(f, "%bias"), no)
         when_not(f, same(f, of(f, "%bias", NDIM, "i32"), "1", "i32"), no)
         when_not(f, same(f, at(f, of(f, "%bias", DIMS), "0"), n, "i64"), no)
         row.set(of(f, "%bias", DATA))
-    with f.when(turned):
-        when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", n, k), str(ROOM)), no)
+    with f.when(f.op("xor", "i1", turned, right_lies)):
+        elements = f.op("mul", "i64", n, k)
+        when_not(f, f.op("icmp sle", "i64", elements, str(ROOM)), no)
+        few = f.op("icmp sle", "i64", elements, f.op("mul", "i64", m, str(PER_ROW)))
+        when_not(f, f.op("or", "i1", few, same(f, form, str(FORMS.index("linear")), "i64")), no)
         f.line(f"call void @turned_{scalar}(ptr {source.get()}, ptr {room}, i64 {n}, i64 {k})")
         source.set(room)
     first = f.let(f"select i1 {transposed}, i64 {m}, i64 {at(f, left, '0')}")
@@ -137,7 +185,7 @@ def _attempt(scalar: str) -> Function:
     given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {shape}"
     out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
     with f.when(f.op("icmp ne", "ptr", out, "null")):
-        down, across = (f.let(f"select i1 {transposed}, i64 {a}, i64 {b}") for a, b in (("1", k), (m, "1")))
+        down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
         places = f"ptr {of(f, '%left', DATA)}, i64 {down}, i64 {across}, ptr {source.get()}, ptr {row.get()}"
         sizes = f"ptr {of(f, out, DATA)}, i64 {m}, i64 {n}, i64 {k}"
         f.line(f"call void @multiply_{scalar}({places}, {sizes})")
@@ -145,15 +193,20 @@ def _attempt(scalar: str) -> Function:
     return f
 
 
+def _steps(f: Function, transposed: str, m: str, k: str) -> list[str]:
+    """How far apart the elements of the first factor lie, down and across."""
+    return [f.let(f"select i1 {transposed}, i64 {a}, i64 {b}") for a, b in (("1", k), (m, "1"))]
+
+
 def _batch(scalar: str) -> Function:
     """The products of two batches of matrices, one after the other."""
     f = Function(f"products_{scalar}", "ptr", "ptr card", "ptr left", "ptr right", "i64 descr", linkage="internal")
     no, room, shape = f"ptr {DECLINED}", f.reserve(scalar, ROOM), f.reserve("i64", 64)
-    form = field(f, "%card", FORM)
+    form, item = field(f, "%card", FORM), 8 if scalar == "double" else 4
     turned, transposed = (same(f, form, str(FORMS.index(each)), "i64") for each in ("nt", "tn"))
     when_not(f, f.op("icmp ne", "i64", form, str(FORMS.index("linear"))), no)
-    _matrix(f, "%left", "%descr", no)
-    _matrix(f, "%right", "%descr", no)
+    left_lies = _matrix(f, "%left", "%descr", item, no)
+    right_lies = _matrix(f, "%right", "%descr", item, no)
     ndim = of(f, "%right", NDIM, "i32")
     when_not(f, same(f, of(f, "%left", NDIM, "i32"), ndim, "i32"), no)
     left, right, batch = of(f, "%left", DIMS), of(f, "%right", DIMS), f.variable("i64", "1")
@@ -169,9 +222,10 @@ def _batch(scalar: str) -> Function:
         f.store("i64", count, f.element(shape, axis, "i64"))
         batch.set(f.op("mul", "i64", batch.get(), count))
     size, pattern = f.let("call i64 @size_of(ptr %left)"), f.op("mul", "i64", n, k)
+    turns = f.op("xor", "i1", turned, right_lies)
     when_not(f, f.op("icmp sgt", "i64", f.op("mul", "i64", size, n), "0"), no)
     when_not(f, f.op("icmp sle", "i64", f.op("mul", "i64", size, n), str(OF_BATCH)), no)
-    when_not(f, f.op("or", "i1", f.op("xor", "i1", turned, "true"), f.op("icmp sle", "i64", pattern, str(ROOM))), no)
+    when_not(f, f.op("or", "i1", f.op("xor", "i1", turns, "true"), f.op("icmp sle", "i64", pattern, str(ROOM))), no)
     f.store("i64", m, f.element(shape, rows, "i64"))
     f.store("i64", n, f.element(shape, columns, "i64"))
     type_ = f.cast("inttoptr", "i64", "%descr", "ptr")
@@ -179,7 +233,7 @@ def _batch(scalar: str) -> Function:
     given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {ndim}, ptr {shape}"
     out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
     with f.when(f.op("icmp ne", "ptr", out, "null")):
-        down, across = (f.let(f"select i1 {transposed}, i64 {x}, i64 {y}") for x, y in (("1", k), (m, "1")))
+        down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
         first, source, target = (of(f, each, DATA) for each in ("%left", "%right", out))
         with f.counted("0", batch.get()) as each:
             x, y, z = (
@@ -187,7 +241,7 @@ def _batch(scalar: str) -> Function:
                 for place, p, q in ((first, m, k), (source, k, n), (target, m, n))
             )
             lying = f.variable("ptr", y)
-            with f.when(turned):
+            with f.when(turns):
                 f.line(f"call void @turned_{scalar}(ptr {y}, ptr {room}, i64 {n}, i64 {k})")
                 lying.set(room)
             places = f"ptr {x}, i64 {down}, i64 {across}, ptr {lying.get()}, ptr null, ptr {z}"
@@ -227,7 +281,7 @@ def _direct() -> Function:
 
 def functions(width: int) -> list[Function]:
     """All functions, for both types."""
-    made: list[Function] = []
+    made: list[Function] = [_lying()]
     for scalar, size in (("float", 4), ("double", 8)):
         made += [_multiply(scalar, width // size), _turned(scalar, width // size), _attempt(scalar), _batch(scalar)]
     return [*made, _direct()]
