@@ -105,17 +105,23 @@ def _plan(on: Attention, q: Any, k: Any, v: Any, scale: float, causal: bool, kee
     second = np.empty((*q.shape[:-1], k.shape[-2]) if keep else q.shape[:-1], q.dtype)
     steps = q.strides, k.strides, v.strides, out.strides, second.strides if keep else (*second.strides, 0)
     width, tile = v.shape[-1], on.shape.rows
-    fixed = _fixed(_NAMES[keep], steps, q.shape, k.shape[-2], width, q.itemsize, tile, False, threads.number())
+    fixed = _fixed(_NAMES[keep], steps, q.shape, k.shape[-2], width, q.itemsize, tile, False, _threads(q, k, v))
     context = _Context.from_buffer_copy(fixed)
     context[_PRODUCT], context[_CAUSAL], context[_SAFE] = on.block, causal, causal
     _SCALE.pack_into(context, _SCALE_AT, scale)
     return on, bytes(context)[_PLACES.size :], second.shape
 
 
+def _threads(q: Any, k: Any, v: Any) -> int:
+    """How many threads there are, if there is work for them: to ask takes a tenth of a small call."""
+    d = q.shape[-1] or 1
+    return threads.number() if q.size // d * k.shape[-2] * (d + v.shape[-1]) >= SHARED else 1
+
+
 def _plainly(q: Any, k: Any, v: Any, scale: float, causal: bool, keep: bool) -> Any:
     """Without mask and dropout: with few queries, to look at all that may be takes longer than to compute it, so plans are kept."""
     key = (
-        q.dtype, k.dtype, v.dtype, q.shape, k.shape, v.shape, q.strides, k.strides, v.strides, scale, causal, keep, threads.number(),
+        q.dtype, k.dtype, v.dtype, q.shape, k.shape, v.shape, q.strides, k.strides, v.strides, scale, causal, keep, _threads(q, k, v),
     )  # fmt: skip
     plan = _plans.get(key)
     if plan is None:
