@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,29 @@ def test_results_are_the_same_with_and_without() -> None:
         watched = losses_of_a_broken_training()
     assert watched == alone
     assert {"stale-gradient", "loss-broadcast"} <= {finding.name for finding in findings}
+
+
+def test_what_an_installed_library_normalises_is_its_own_business(tmp_path, monkeypatch) -> None:
+    package = tmp_path / "site-packages" / "streams_of_one"
+    package.mkdir(parents=True)
+    source = "def mixed(scores):\n    return scores.softmax(-1)\n"
+    (package / "__init__.py").write_text(source)
+    monkeypatch.syspath_prepend(str(package.parent))
+    import streams_of_one
+
+    own: dict[str, Any] = {}
+    exec(compile(source, str(tmp_path / "own.py"), "exec"), own)
+    for mixed, names in ((streams_of_one.mixed, []), (own["mixed"], ["softmax-over-one"])):
+        with warnings.catch_warnings(), diagnose.watching() as findings:
+            warnings.simplefilter("ignore")
+            model = torch.nn.Linear(4, 1)
+            optimizer = torch.optim.SGD(model.parameters(), 1e-3)
+            for _ in range(20):
+                y = model(torch.randn(8, 4))
+                optimizer.zero_grad()
+                (y * mixed(y)).square().mean().backward()
+                optimizer.step()
+        assert [finding.name for finding in findings] == names
 
 
 def test_strict_stops_what_would_go_on() -> None:

@@ -32,7 +32,8 @@ class SoftmaxOverOne(Diagnosis):
 
         weights = F.softmax(scores, dim=1)           # over time
 
-    Silent where the dimension has other sizes at times: attention over a sequence that happens to have one element.
+    Silent where the dimension has other sizes at times: attention over a sequence that happens to have one element; and
+    where a library that is installed chooses the dimension.
     """
 
     name = "softmax-over-one"
@@ -75,7 +76,10 @@ class SoftmaxOverOne(Diagnosis):
         if shape[dim] != 1:
             self._lines[key] = None
             return
-        line = self._lines.setdefault(key, _Line(name, shape))
+        if key not in self._lines:  # in a library's own normalisation one element is a size that was asked for
+            chosen = name in ("softmax", "log_softmax", "sum by hand") and engine.by_library()
+            self._lines[key] = None if chosen else _Line(name, shape)
+        line = self._lines[key]
         if line is not None:
             line.steps.add(self.ledger.step)
             if self.ledger.step >= _AFTER:
