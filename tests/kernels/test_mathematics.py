@@ -35,6 +35,20 @@ def test_functions_are_exact_to_two_units_in_the_last_place(name):
                 assert abs(mpmath.mpf(float(result)) - expected) <= 2 * unit, (name, dtype, value)
 
 
+def test_exp_itself_is_rounded_well_whatever_stands_beside_it():
+    mpmath = pytest.importorskip("mpmath", reason="exact values come from mpmath")
+    x = np.random.default_rng(0).uniform(-80, 80, 4000)
+    for dtype in (np.float32, np.float64):
+        near = x.astype(dtype)
+        got = function("exp", dtype)(near)
+        beside = function("exp", dtype)(np.stack([near, np.full_like(near, -1000)], 1).ravel())[::2]
+        assert (got == beside).all()
+        for value, result in zip(near, got, strict=True):
+            with mpmath.workdps(40):
+                exact = mpmath.exp(mpmath.mpf(float(value)))
+                assert abs(mpmath.mpf(float(result)) - exact) <= 0.63 * float(np.spacing(dtype(float(exact)))), value
+
+
 def test_the_normal_distribution_function_is_exact_to_a_unit_of_one_and_follows_its_tail():
     ndtr = pytest.importorskip("scipy.special", reason="exact values come from SciPy").ndtr
     x = np.concatenate([np.linspace(-9, 9, 40001), [0.0, -0.0, 6.0, -6.0, np.inf, -np.inf, 1e-40]])
