@@ -170,7 +170,8 @@ _ELSEWHERE = {
         ".storage": "_storage_classes",
         ".symbols": "DeviceObjType TensorType SymBool SymFloat SymInt sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum _assert "
         "_assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with "
-        "_check_type _check_value _check_with _shape_as_tensor",
+        "_check_type _check_value _check_with _shape_as_tensor _cast_Byte _cast_Char _cast_Short _cast_Int _cast_Long _cast_Half "
+        "_cast_Float _cast_Double",
     }.items()
     for name in names.split()
 }

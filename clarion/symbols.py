@@ -124,3 +124,16 @@ def _shape_as_tensor(x: Tensor) -> Tensor:
     from .ops.faces.api import FUNCTIONS
 
     return FUNCTIONS["tensor"](list(x.shape))  # type: ignore[no-any-return]
+
+
+def _cast(name: str) -> Callable[..., Tensor]:
+    """`torch._cast_Long` and its kin: `x.long()`."""
+
+    def cast(x: Tensor, non_blocking: bool = False) -> Tensor:
+        return getattr(x, name)()  # type: ignore[no-any-return]
+
+    return cast
+
+
+_cast_Byte, _cast_Char, _cast_Short, _cast_Int, _cast_Long = map(_cast, ("byte", "char", "short", "int", "long"))
+_cast_Half, _cast_Float, _cast_Double = map(_cast, ("half", "float", "double"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from .errors import ArgumentTypeError, ArgumentValueError
 from .kernels import random as draw
 from .kernels.mt19937 import default_generator
 from .ops.creation.questions import finfo
+from .ops.faces.api import FUNCTIONS
 from .ops.faces.options import numpy_type, place, size_of
 
 # (rtol, atol) by type: PyTorch's
@@ -124,15 +126,18 @@ def _difference(a: Any, e: Any, rtol: float, atol: float, equal_nan: bool) -> st
         if equal_nan:
             close = close | (np.isnan(x) & np.isnan(y))
     close = np.asarray(close)
-    return None if close.all() else _report(np.asarray(x), np.asarray(y), close, rtol, atol)
+    if close.all():
+        return None
+    return _report(np.asarray(x), np.asarray(y), close, rtol, atol, double=wide in (a.dtype, e.dtype))
 
 
-def _report(x: Any, y: Any, close: Any, rtol: float, atol: float) -> str:
+def _report(x: Any, y: Any, close: Any, rtol: float, atol: float, double: bool) -> str:
     what = "equal" if rtol == 0 and atol == 0 else "close"
     allowed = ("", "") if what == "equal" else (f" (up to {atol} allowed)", f" (up to {rtol} allowed)")
     with np.errstate(all="ignore"):
         gap = np.asarray(np.abs(x - y))
-        share = np.asarray((gap / np.abs(y)).astype(np.float32), np.float32)
+        share = np.asarray(gap / np.abs(y))
+        share = share if double else share.astype(np.float32)
     if x.ndim == 0:
         return (
             f"Scalars are not {what}!\n\nExpected {y.item()} but got {x.item()}.\n"
@@ -175,6 +180,42 @@ def assert_close(
     text = _Check(rtol, atol, equal_nan, flags).compare(actual, expected, ())
     if text is not None:
         raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
+
+
+# PyTorch's of this old function, which is looser
+_OLD_TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """The old name of `assert_close`: types may differ, what is no tensor becomes one, NaN equals NaN."""
+    warnings.warn(
+        "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. "
+        "Please use `torch.testing.assert_close()` instead.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    actual = actual if isinstance(actual, Tensor) else FUNCTIONS["tensor"](actual)
+    expected = expected if isinstance(expected, Tensor) else FUNCTIONS["tensor"](expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        limits = [_OLD_TOLERANCES.get(str(t.dtype).removeprefix("torch."), (0.0, 0.0)) for t in (actual, expected)]
+        rtol, atol = (max(each) for each in zip(*limits, strict=True))
+    assert_close(
+        actual,
+        expected,
+        rtol=rtol,
+        atol=atol,
+        equal_nan=equal_nan,
+        check_dtype=False,
+        check_stride=False,
+        msg=msg or None,
+    )
 
 
 def _limits(kind: Any, low: float | None, high: float | None) -> tuple[float, float]:

@@ -190,6 +190,28 @@ def test_assert_close_says_the_same(pair):
     assert texts[0] == texts[1]
 
 
+@pytest.mark.filterwarnings("ignore:.*assert_allclose:FutureWarning")
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64"])
+@pytest.mark.parametrize("expected", [[1.0, 2.0], [1.00005, 2.0], [1.0009, 2.0], [1.1, 2.0], [float("nan"), 2.0]])
+@pytest.mark.parametrize("options", [{}, {"rtol": 0.2, "atol": 0.0}])
+def test_assert_allclose_agrees(dtype, expected, options):
+    texts = []
+    for lib in BOTH:
+        try:
+            lib.testing.assert_allclose(lib.tensor([1, 2], dtype=getattr(lib, dtype)), lib.tensor(expected), **options)
+            lib.testing.assert_allclose([1.0, float("nan")], [1.0, float("nan")])
+        except AssertionError as error:
+            texts.append(str(error))
+        else:
+            texts.append("")
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("kind", ["Byte", "Char", "Short", "Int", "Long", "Half", "Float", "Double"])
+def test_old_names_of_casts(kind):
+    same(lambda lib: getattr(lib, f"_cast_{kind}")(lib.tensor([1.75, 3.0])))
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "uint8", "bool", "complex64"])
 def test_make_tensor(dtype):
     def make(lib):
