@@ -76,6 +76,7 @@ def dense_dims(x: Any) -> int:
 
 def from_parts(layout: Any, begins: Any, places: Any, held: Any, size: Any, check: bool | None) -> Any:
     """A tensor from where lines begin, the place of each entry in its line, and the entries."""
+    check_dims(layout, begins, places, held)
     count = begins.dim() - 1
     block = tuple(held.shape[count + 1 : count + 3]) if layout in IN_BLOCKS else ()
     if size is None:
@@ -110,21 +111,27 @@ def names_of(layout: Any) -> tuple[str, str, str, str]:
     return "ccol_indices", "row_indices", "column", "row"
 
 
-def check_form(layout: Any, begins: Any, places: Any, held: Any, size: tuple[int, ...], strict: bool) -> None:
-    """Refuse parts whose shapes and types do not fit together."""
-    first, second, line, _ = names_of(layout)
+def check_dims(layout: Any, begins: Any, places: Any, held: Any) -> None:
+    """Refuse parts whose numbers of dimensions do not fit together."""
+    first, second, _, _ = names_of(layout)
     batch, blocks = begins.dim() - 1, 2 if layout in IN_BLOCKS else 0
-    inner = held.dim() - batch - blocks - 1
     if begins.dim() < 1:
         raise EngineError(f"{first} must have dimensionality >= 1 but got {begins.dim()}")
     if begins.dim() != places.dim():
         raise EngineError(
             f"{first} and {second} dimensionalities must be equal but got {begins.dim()} and {places.dim()}, respectively"
         )
-    if inner < 0:
+    if held.dim() <= batch + blocks:
         raise EngineError(
             f"values must have dimensionality > sum of batch and block dimensionalities (={batch} + {blocks}) but got {held.dim()}"
         )
+
+
+def check_form(layout: Any, begins: Any, places: Any, held: Any, size: tuple[int, ...], strict: bool) -> None:
+    """Refuse parts whose shapes and types do not fit together."""
+    first, second, line, _ = names_of(layout)
+    batch, blocks = begins.dim() - 1, 2 if layout in IN_BLOCKS else 0
+    inner = held.dim() - batch - blocks - 1
     if len(size) != batch + 2 + inner:
         raise EngineError(
             f"tensor dimensionality must be sum of batch, base, and dense dimensionalities (={batch} + 2 + {inner}) "
@@ -209,6 +216,8 @@ def compressed(x: Any, layout: Any, block: tuple[int, ...] = (), index: Any = in
     if block:
         at, held = _blocks(x, at, block)
     if batch:
+        if 0 in batch:
+            raise EngineError(f"to_{str(layout)[6:]}: Expected product of batch dimensions to be non-zero.")
         counts = np.bincount(flat_places(at[:-2], batch), minlength=math.prod(batch))
         if len(counts) and counts.min() != counts.max():
             raise EngineError("Expect the same number of specified elements per batch.")

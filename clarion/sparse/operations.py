@@ -11,7 +11,7 @@ from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places
 from ..ops.faces.api import FUNCTIONS
-from .compressed import TITLES, compressed
+from .compressed import COMPRESSED, TITLES, compressed
 from .shapes import dimension, unsqueeze
 from .tensor import coalesced, dense, gathered, handles, in_places, is_sparse, make, np, sparse
 
@@ -252,11 +252,18 @@ def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Sums: of two sparse tensors sparse, of a dense and a sparse one dense."""
     if is_sparse(x) and not is_sparse(other):
         if isinstance(other, Tensor):
+            if x._layout in COMPRESSED:  # which PyTorch adds in either order
+                return add(other, x) if alpha == 1 else add(other * alpha, x)
             raise EngineError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         raise NotSupportedError("add(sparse, number): all elements would be filled; use x.to_dense()")
     if not is_sparse(x):
         return FUNCTIONS["add"](x, dense(other), alpha=alpha)
     if tuple(x.shape) != tuple(other.shape):
+        if x._layout in COMPRESSED:
+            raise EngineError(
+                f"torch.add: Expected input tensors to have the same shape, but got tensor `self` with shape {list(x.shape)} "
+                f"and tensor `other` with shape {list(other.shape)}"
+            )
         raise EngineError(
             f"add: expected 'self' and 'other' to have same size, but self has size {list(x.shape)} while other has "
             f"size {list(other.shape)} (FYI: op2-sparse addition does not currently support broadcasting)"

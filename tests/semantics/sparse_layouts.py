@@ -384,3 +384,33 @@ def sampled_products_of_batches(t):
         same,
         said,
     )
+
+
+def compressed_beside_dense(t):
+    """Added in either order; shapes, batches of none and parts that do not fit are refused."""
+    eye, found = t.eye(2), []
+    for layout in (t.sparse_csr, t.sparse_csc):
+        x = eye.to_sparse(layout=layout)
+        both = (x + t.ones(2, 2), t.ones(2, 2) + x)
+        found.append([(str(z.layout), z.tolist()) for z in both])
+        found.append(
+            refusal(
+                lambda x=x, layout=layout: x + t.ones(2, 1).to_sparse(layout=layout),
+                "have the same shape, but got tensor `self`",
+            )
+        )
+    x = eye.to_sparse_csr().requires_grad_()
+    y = t.ones(2, 2, requires_grad=True)
+    (y + x).sum().backward()
+    for layout in (t.sparse_csr, t.sparse_csc, t.sparse_bsr, t.sparse_bsc):
+        block = (1, 1) if layout in (t.sparse_bsr, t.sparse_bsc) else None
+        found.append(
+            refusal(lambda layout=layout, block=block: t.zeros(0, 2, 2).to_sparse(layout=layout, blocksize=block), 80)
+        )
+        held = t.tensor([1, 2, 3, 4]) if block is None else t.tensor([1, 2, 3, 4]).view(4, 1, 1)
+        for begins, places in ((0, [0, 1, 0, 2]), ([[0, 2, 4]], [0, 1, 0, 2]), ([[0, 2, 4]], [[0, 1, 0, 2]])):
+            parts = t.tensor(begins), t.tensor(places), held
+            found.append(
+                refusal(lambda parts=parts, layout=layout: t.sparse_compressed_tensor(*parts, layout=layout), 90)
+            )
+    return found, y.grad.tolist()
