@@ -147,13 +147,25 @@ def _declared(op: Any) -> CustomOpDef:
     return found
 
 
-def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """Declare an operation by its name and schema; `impl` gives it a kernel."""
+def define(qualname: Any, schema: str, *more: Any, lib: Any = None, tags: Any = ()) -> Any:
+    """Declare an operation by its name and schema; `impl` gives it a kernel. Of a Library: for the kernel below it."""
+    if isinstance(qualname, Library):
+        return _taking(qualname, qualname.define(schema, *more), "")
     DECLARED[qualname] = CustomOpDef(qualname, schema=schema)
 
 
-def impl(qualname: Any, types: Any, func: Callable[..., Any] | None = None, *, lib: Any = None) -> Any:
-    """Give a declared operation a kernel: taken if it is for the CPU or for all devices."""
+def _taking(library: Any, name: Any, key: str) -> Callable[..., Any]:
+    def take(kernel: Callable[..., Any]) -> Callable[..., Any]:
+        library.impl(name, kernel, key)
+        return kernel
+
+    return take
+
+
+def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any:
+    """Give a declared operation a kernel: taken if it is for the CPU or for all devices. Of a Library: `impl(lib, name, key)`."""
+    if isinstance(qualname, Library):
+        return _taking(qualname, types, func or "")
 
     def take(kernel: Callable[..., Any]) -> Callable[..., Any]:
         kinds = [types] if isinstance(types, str) else list(types)

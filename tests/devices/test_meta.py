@@ -247,3 +247,11 @@ def test_copies_and_files():
     state = torch.load(saved(nn.Linear(2, 3).state_dict()), map_location="meta")
     assert state["weight"].is_meta
     assert state["weight"].shape == (3, 2)
+
+
+def test_images_without_memory_may_be_of_any_size() -> None:
+    """Their new size is found without the tables of what each pixel is made from."""
+    x = torch.empty(2 * 10**8, 3, 2 * 10**8, device="meta")
+    for mode in ("nearest", "linear", "nearest-exact", "area"):
+        y = torch.nn.functional.interpolate(x, scale_factor=2, mode=mode)
+        assert (tuple(y.shape), y.device.type) == ((2 * 10**8, 3, 4 * 10**8), "meta")

@@ -78,6 +78,22 @@ def test_a_library_declares_and_implements():
         torch.ops.house2.thrice
 
 
+def test_kernels_by_decorator():
+    library = torch.library.Library("house3", "DEF")
+    library.define("twice(Tensor x) -> Tensor")
+
+    @torch.library.impl(library, "twice", "CPU")
+    def twice(x):
+        return 2 * x
+
+    @torch.library.define(library, "thrice(Tensor x) -> Tensor")
+    def thrice(x):
+        return 3 * x
+
+    assert (torch.ops.house3.twice(torch.ones(1)).item(), torch.ops.house3.thrice(torch.ones(1)).item()) == (2.0, 3.0)
+    assert twice(torch.ones(1)).item() == 2.0
+
+
 def test_operations_of_aten():
     x = torch.tensor([1.0, -2.0])
     assert torch.ops.aten.relu(x).tolist() == [1.0, 0.0]

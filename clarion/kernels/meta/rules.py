@@ -14,9 +14,10 @@ import numpy
 
 from ...errors import EngineError
 from .. import registry
-from ..layout import ARRAYS
+from ..layout import ARRAYS, as_image
 from ..portable.elementwise.library_special import BY_SCIPY
 from ..portable.elementwise.polynomials import FAMILIES
+from ..portable.layers.interpolate import IMAGES
 from . import creation as creation
 from . import linalg as linalg
 from . import moving as moving
@@ -134,6 +135,11 @@ def _masked_scatter_backward(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
 @rule("masked_scatter")
 def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return fresh(numpy.broadcast_shapes(x.shape, mask.shape), x.dtype)
+
+
+@rule(*IMAGES, "resample_backward")
+def _resampled(x: Any, size: tuple[int, ...], *_: Any) -> Any:
+    return as_image(fresh((*x.shape[: -len(size)], *size), x.dtype), x)
 
 
 @rule("linalg_matrix_exp", "no_second_zero_backward")

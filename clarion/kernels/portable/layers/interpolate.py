@@ -238,10 +238,12 @@ def resample_backward(xp: Any, g: Any, in_size: Sizes, mode: str, scales: tuple[
 
 
 # One operation per mode and number of dimensions: PyTorch's nodes are named after them.
-for _name in ("upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d",
-              "upsample_nearest_exact2d", "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d",
-              "upsample_bilinear2d_aa", "upsample_bicubic2d_aa", "upsample_lanczos2d_aa",
-              "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d"):  # fmt: skip
+IMAGES = (
+    "upsample_nearest1d", "upsample_nearest2d", "upsample_nearest3d", "upsample_nearest_exact1d", "upsample_nearest_exact2d",
+    "upsample_nearest_exact3d", "upsample_linear1d", "upsample_bilinear2d", "upsample_bilinear2d_aa", "upsample_bicubic2d_aa",
+    "upsample_lanczos2d_aa", "upsample_trilinear3d", "upsample_bicubic2d", "adaptive_avg_pool2d",
+)  # fmt: skip
+for _name in IMAGES:
     kernel(_name)(as_images(resample))
 kernel("adaptive_avg_pool3d")(in_rows(resample))
 kernel("resample_backward")(as_images(resample_backward))
