@@ -203,7 +203,7 @@ for _name in ("ones_like", "full_like", "randn_like"):
 
 def _asked(x: Any, layout: Any, options: Any) -> Any:
     """The layout of something like `x`."""
-    if options.get("memory_format") is not None:
+    if options.get("memory_format") is not None and layout is not strided:
         raise EngineError("memory format option is only supported by strided tensors")
     return layout or x._layout
 

@@ -248,8 +248,10 @@ def floor_divide(x: Any, other: Any) -> Any:
 
 
 @handles("add")
-def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
+def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """Sums: of two sparse tensors sparse, of a dense and a sparse one dense."""
+    if out is not None:
+        return written(out, add(x, other, alpha=alpha))
     if is_sparse(x) and not is_sparse(other):
         if isinstance(other, Tensor):
             if x._layout in COMPRESSED:  # which PyTorch adds in either order
@@ -281,14 +283,14 @@ def add(x: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 
 @handles("sub", "subtract")
-def sub(x: Any, other: Any, *, alpha: Any = 1) -> Any:
+def sub(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     """Differences."""
     if x.dtype is bool_type or (isinstance(other, Tensor) and other.dtype is bool_type):
         raise EngineError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the "
             "`~` or `logical_not()` operator instead."
         )
-    return add(x, other, alpha=-alpha)
+    return add(x, other, alpha=-alpha, out=out)
 
 
 def _in_place(name: str, run: Any) -> None:

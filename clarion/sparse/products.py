@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core import return_types
 from ..core.dtypes import int64, sparse_coo, sparse_csc, sparse_csr
 from ..core.tensor import Tensor, new_tensor
-from ..errors import EngineError, NotSupportedError
+from ..errors import ArgumentValueError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from ..ops.linalg.lobpcg import eigenpairs
@@ -290,3 +291,21 @@ def _lobpcg(
 ) -> Any:  # fmt: skip
     rest = [*others, *[named.get(f"ortho_{kind}params") for kind in "ifb"[len(others) :]]]
     return eigenpairs(A, k, B, X, n, iK, niter, tol, largest, method, tracker, (rest[0], rest[1], rest[2]))
+
+
+@handles("triangular_solve", any_layout=True)
+def triangular_solve(
+    b: Any, A: Any, upper: bool = True, transpose: bool = False, unitriangular: bool = False, *, out: Any = None
+) -> Any:
+    """A dense solution; of the sparse matrix no copy comes with it."""
+    if is_sparse(b) or A._layout is sparse_coo:
+        raise NotSupportedError(
+            "Could not run 'aten::triangular_solve' with arguments from the 'SparseCPU' backend.\n"
+            "A dense right side is solved for, with a matrix of compressed rows: A.to_sparse_csr()."
+        )
+    if TITLES[A._layout] not in ("SparseCsr", "SparseBsr"):
+        raise ArgumentValueError("triangular_solve: unsupported sparse layout.")
+    found, _ = FUNCTIONS["triangular_solve"](b, dense(A), upper, transpose, unitriangular)
+    if out is None:
+        return return_types.triangular_solve(found, FUNCTIONS["empty"](0, dtype=A.dtype))
+    return return_types.triangular_solve(written(out[0], found), out[1])

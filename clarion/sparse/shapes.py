@@ -27,7 +27,7 @@ def permute(x: Any, *args: Any, dims: Any = ()) -> Any:
     """Other order of dimensions."""
     dims = args or (dims,)
     order = tuple(dims[0]) if len(dims) == 1 and not isinstance(dims[0], int) else dims
-    order = order_of(order, x.dim())
+    named, order = order, tuple(order_of(order, x.dim()))
     count = x._at.shape[0]
     if any((d < count) != (i < count) for i, d in enumerate(order)):
         raise EngineError(
@@ -36,7 +36,9 @@ def permute(x: Any, *args: Any, dims: Any = ()) -> Any:
         )
     held = x._held.permute(0, *[d - count + 1 for d in order[count:]]) if x._held.dim() > 1 else x._held
     at = x._at[new_tensor(np.array(order[:count], np.int64))]
-    result = make(at, held, [x.shape[d] for d in order], order[:count] == tuple(range(count)) and x._array.sorted)
+    # (PyTorch takes dimensions that are counted from the end for others.)
+    same = order[:count] == tuple(range(count)) and (not order or named[0] == 0)
+    result = make(at, held, [x.shape[d] for d in order], same and x._array.sorted)
     if x._layout is sparse_coo:
         return result
     return turned(x) if order == (1, 0) else compressed(result, x._layout)

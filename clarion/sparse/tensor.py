@@ -153,16 +153,18 @@ def _unusual(args: Any) -> Any:
 def _place_by_place(handler: Any, unusual: Any, args: Any, kwargs: Any) -> Any:
     """Run what knows of places alone, and give what it returns the layout of its argument."""
     from .compressed import like
+    from .operations import written
 
     def spread(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return type(value)([spread(each) for each in value])
         return in_places(value) if is_sparse(value) else value
 
+    target = kwargs.pop("out", None)
     result = handler(*[spread(each) for each in args], **kwargs)
     if is_sparse(result) and result._layout is sparse_coo:
-        return like(result, unusual)
-    return result
+        result = like(result, unusual)
+    return result if target is None else written(target, result)
 
 
 def make(

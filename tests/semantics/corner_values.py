@@ -369,3 +369,12 @@ def random_numbers_that_are_none(t):
     return [drawn(kind, draw) for kind in (t.int32, t.bool, t.float32) for draw in draws] + [
         refusal(lambda: t.empty(0, dtype=t.int32).uniform_()), refusal(lambda: t.empty(0, dtype=t.int32).cauchy_()),
     ]  # fmt: skip
+
+
+def least_squares_of_nothing(t):
+    found = []
+    for shape in ((0, 0), (0, 3), (3, 0), (0, 3, 3), (2, 3, 0), (2, 0, 3)):
+        for driver in ("gels", "gelsy", "gelsd", "gelss"):
+            made = t.linalg.lstsq(t.ones(shape), t.ones((*shape[:-1], 2)), driver=driver)
+            found.append([tuple(each.shape) for each in made])
+    return found

@@ -414,3 +414,34 @@ def compressed_beside_dense(t):
                 refusal(lambda parts=parts, layout=layout: t.sparse_compressed_tensor(*parts, layout=layout), 90)
             )
     return found, y.grad.tolist()
+
+
+def triangular_systems(t):
+    """A dense right side and a matrix of compressed rows."""
+    a, b, found = t.tensor([[2.0, 3.0], [1.0, 4.0]]), t.ones(2, 3), []
+    for x in (a.to_sparse_csr(), a.to_sparse_bsr((1, 1))):
+        for options in ({}, {"upper": False}, {"upper": False, "transpose": True}):
+            y, none = t.triangular_solve(b, x, **options)
+            found.append((y.tolist(), str(y.layout), tuple(none.shape)))
+    y = t.triangular_solve(b, a.to_sparse_csr(), unitriangular=True, out=(t.empty(2, 3), t.empty(0)))
+    found.append(y[0].tolist())
+    found.append(refusal(lambda: t.triangular_solve(b, a.to_sparse_csc()), "unsupported sparse layout"))
+    return found, refusal(lambda: t.triangular_solve(b, a.to_sparse()), "Could not run 'aten::triangular_solve'")
+
+
+def sums_into_others(t):
+    found = []
+    for layout in (t.sparse_coo, t.sparse_csr):
+        x, y = (each.to_sparse(layout=layout) for each in (t.eye(2), t.ones(2, 2)))
+        out = x.clone()
+        found.append(
+            (t.add(x, y, alpha=2, out=out) is out, str(out.layout), out.to_dense().tolist(), x.to_dense().tolist())
+        )
+    return found
+
+
+def orders_and_whether_they_are_coalesced(t):
+    s = t.eye(3).reshape(3, 3, 1).expand(3, 3, 2).to_sparse().coalesce()
+    orders = ((0, 1, 2), (1, 0, 2), (-3, -2, -1), (-3, -1, -2), (2, 0, 1), [0, 1, 2])
+    like = t.empty_like(s, layout=t.strided, memory_format=t.contiguous_format)
+    return [s.permute(order).is_coalesced() for order in orders], str(like.layout), tuple(like.shape)

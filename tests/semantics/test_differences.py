@@ -296,6 +296,7 @@ class Cube(clarion.autograd.Function):
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
         return g * 3 * x**2
+
     assert clarion.add(clarion.eye(2).to_sparse_csr(), clarion.ones(2, 2), alpha=3).tolist() == [[4.0, 3.0], [3.0, 4.0]]
 
 

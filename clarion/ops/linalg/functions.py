@@ -175,7 +175,9 @@ def _cut(driver: str, rcond: float | None, a: Any) -> float:
 
 
 def _of_full_rank(singular: Any, limit: float, columns: int) -> bool:
-    ranks = (singular > singular.max(-1)[..., None] * limit).sum(-1) if singular.size else 0
+    if not singular.size:
+        return columns == 0
+    ranks = (singular > singular.max(-1)[..., None] * limit).sum(-1)
     return bool(all_samples(ranks == columns).all())
 
 
