@@ -152,6 +152,7 @@ def define(qualname: Any, schema: str, *more: Any, lib: Any = None, tags: Any = 
     if isinstance(qualname, Library):
         return _taking(qualname, qualname.define(schema, *more), "")
     DECLARED[qualname] = CustomOpDef(qualname, schema=schema)
+    return None
 
 
 def _taking(library: Any, name: Any, key: str) -> Callable[..., Any]:
