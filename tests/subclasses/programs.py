@@ -335,6 +335,21 @@ def compared() -> Any:
     return torch.allclose(x, y), x.allclose(x), torch.equal(x, x), x.equal(y), list(SEEN)
 
 
+def sent() -> Any:
+    """They are where they say that they are; elsewhere they are copied."""
+    x = Logging(torch.ones(2))
+    same = x.to(device="cpu") is x, x.cpu() is x, x.to("cpu", torch.float32) is x, x.to("cpu", copy=True) is x
+    far = x.to("meta")
+    return (
+        same,
+        type(far).__name__,
+        str(far.device),
+        far.to(device="meta") is far,
+        plain(x.to("cpu", torch.float64)),
+        x.to("meta").elem.is_meta,
+    )
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -358,6 +373,7 @@ PROGRAMS = [
     arguments,
     with_data,
     compared,
+    sent,
     beside,
 ]
 
