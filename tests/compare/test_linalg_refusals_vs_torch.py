@@ -29,6 +29,8 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "cholesky of NaN in a batch": lambda torch: torch.linalg.cholesky(_eye(torch, float("nan"), 2)),
     "solve": lambda torch: torch.linalg.solve(_eye(torch, 0), torch.ones(3)),
     "solve of a batch": lambda torch: torch.linalg.solve(_eye(torch, 0, 1), torch.ones(2, 3, 1)),
+    "tensorsolve": lambda torch: torch.linalg.tensorsolve(torch.ones(4, 6, 8, 3), torch.ones(8, 4)),
+    "tensorsolve of a smaller one": lambda torch: torch.linalg.tensorsolve(torch.ones(2, 3, 6), torch.ones(2, 4)),
     "addr": lambda torch: torch.addr(torch.ones(2, 2).long(), torch.ones(2).long(), torch.ones(2).long(), beta=2.0),
     "addr of floats": lambda torch: torch.addr(torch.ones(2, 2), torch.ones(2), torch.ones(2), alpha=True),
     "norm of a vector": lambda torch: torch.linalg.norm(torch.ones(3), "fro"),

@@ -222,7 +222,7 @@ def tensorsolve(A: Any, B: Any, dims: Any = None) -> Any:
     if dims is not None:
         A = A.movedim(tuple(dims), tuple(range(A.ndim - len(dims), A.ndim)))
     shape = A.shape[B.ndim :]
-    rows, columns = math.prod(A.shape[: B.ndim]), math.prod(shape)
+    rows, columns = B.numel(), math.prod(shape)
     if rows != columns:
         raise ShapeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
