@@ -150,6 +150,8 @@ class Ledger(CountsPasses, KnowsLeaves):
             if engine.size(root) == 1 and engine.kind(root) == "f":
                 loss = this.loss = engine.number(root)
                 if self._highest < loss < math.inf:
+                    if loss > _JUMP * self._highest:
+                        self.measure_soon()
                     self._highest = loss
             node = engine.node(root)
             if node is not None:
@@ -452,6 +454,10 @@ class Ledger(CountsPasses, KnowsLeaves):
         self.session.wake()
         if self.last_backward is not None:  # this pass
             self.last_backward.loss = loss
+        self.measure_soon()
+
+    def measure_soon(self) -> None:
+        """Look at the gradients of the step that is under way."""
         for story in self.stories:
             story.track.due = 0
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import engine
-from ..books.records import Backward, Clear
+from ..books.records import Backward, Clear, Story
 from ..graph.module_trees import seats
+from ..graph.strangers import Written
 from ..rule import Diagnosis
-from ..source.places import Place, text
+from ..source.places import Place, here, text
 
 # Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass that is the
 # training's own, and for one that no update ever used.
 _SELDOM, _SELDOM_OTHERS = 4, 2
 _LOOKS = 8  # times per line that the modules are looked at
+_NEVER, _HEARD = 20, 4  # gradients of an optimizer that never steps, and times that it was heard to clear them
 
 
 class GradientDiscarded(Diagnosis):
@@ -34,6 +36,8 @@ class GradientDiscarded(Diagnosis):
         loss.backward()
         optimizer.step()
 
+    An optimizer that never steps, whose gradients are cleared again and again, is named when the program ends.
+
     Silent where somebody had a use for the gradients: another optimizer's step used a part of them (GANs), the program read
     a `.grad` or had hooks on activations (saliency maps, Grad-CAM, inspection), the model was in eval mode and the training's
     own `backward()` is another, a GradScaler skipped the step, they were not finite.
@@ -51,6 +55,8 @@ class GradientDiscarded(Diagnosis):
         ] = {}  # per line: how often, and how many updates there were at the first
         self._told: dict[Place | None, Place | None] = {}  # passes that were reported, and the line that cleared
         self._looks: dict[Place | None, tuple[int, bool]] = {}  # per line: how often, and the last answer
+        self._stepless: dict[int, _Stepless] = {}  # optimizers that have not stepped so far
+        self._written = Written()
 
     def at_discard(self, clear: Clear) -> None:
         """Judge what was pending, and put the new ones there."""
@@ -66,6 +72,35 @@ class GradientDiscarded(Diagnosis):
         if clear.unused and clear.finite and any(_is_trained(leaf) for leaf in clear.leaves):
             looked = self._is_inspection(clear)
             self._pending += [_Thrown(b, clear.place, self.ledger.updates, looked) for b in clear.unused]
+
+    def near_cleared(self, leaves: Any) -> None:
+        """Does an optimizer clear new gradients that it never stepped with? (Another may have used a part of the same pass.)"""
+        story = engine.story(leaves[0]) if len(leaves) else None
+        optimizer = story.owner() if story is not None and story.owner is not None else None
+        if story is None or optimizer is None or optimizer._story.steps:
+            return
+        known = self._stepless.setdefault(id(optimizer._story), _Stepless(optimizer, story, here()))
+        last = self.ledger.last_backward
+        known.written = known.written or self._written.has(leaves[0])
+        if story.deposits > known.deposits and last is not None:
+            known.deposits, known.backward = story.deposits, last.place
+            known.times += 1
+
+    def at_exit(self) -> None:
+        """Optimizers that never stepped, while others did."""
+        engine.count_steps()
+        for known in self._stepless.values():
+            if known.story.steps or known.story.untold or known.written or known.times < _HEARD:
+                continue
+            if min(known.leaf.deposits, self.ledger.updates) < _NEVER or known.place in self._told.values():
+                continue
+            self.report(
+                known.place,
+                f"This optimizer ({known.story.kind}) never stepped, though others did: the gradients that `backward()` at "
+                f"{text(known.backward)} computed for its parameters were cleared here each time.",
+                fix="call `step()` of the optimizer that owns them (was another one called twice?).",
+                also=[known.backward],
+            )
 
     def _is_inspection(self, clear: Clear) -> bool:
         """Is the model in eval mode, or do modules have hooks for their gradients?"""
@@ -104,6 +139,16 @@ class GradientDiscarded(Diagnosis):
             "micro-batches, clear once per update, not once per batch.",
             also=[backward.place],
         )
+
+
+class _Stepless:
+    """An optimizer that has not stepped, by its story and that of a parameter: where it clears, and how often new gradients."""
+
+    def __init__(self, optimizer: Any, leaf: Story, place: Place | None) -> None:
+        self.story, self.leaf, self.place = optimizer._story, leaf, place
+        self.deposits = self.times = 0
+        self.written = False  # does somebody else update it?
+        self.backward: Place | None = None
 
 
 class _Thrown(NamedTuple):

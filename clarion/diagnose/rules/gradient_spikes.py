@@ -53,11 +53,23 @@ class GradientSpikes(Diagnosis):
         self._largest_first: dict[int, float] = {}  # per optimizer: of the first steps
         self._before: float | None = None  # the norm before clipping, in this step
         self._unclipped: dict[int, deque[float]] = {}  # such norms, per optimizer
+        self._far = math.inf  # beyond all of them
+
+    def on_clipped(self, leaves: Any, limit: float) -> None:
+        """Gradients are about to be clipped; where that is done element by element, nobody else tells their norm."""
+        grads = [grad for leaf in leaves if (grad := engine.grad(leaf)) is not None]
+        if grads and not self.session.resting and not engine.late(grads[0]):
+            self._note(math.sqrt(sum(square or 0.0 for square in engine.squares(grads))))
 
     def on_limited(self, norm: Any) -> None:
-        """Gradients are about to be clipped."""
+        """Gradients are about to be clipped by their norm."""
         if not engine.late(norm):
-            self._before = engine.number(norm)
+            self._note(engine.number(norm))
+
+    def _note(self, norm: float) -> None:
+        self._before = norm
+        if norm > self._far:
+            self.ledger.measure_soon()
 
     def at_gradients(self, update: Update, sample: Sample) -> None:
         """Is this norm out of the ordinary?"""
@@ -113,6 +125,7 @@ class GradientSpikes(Diagnosis):
                 )
         if 0.0 < norm < math.inf:
             norms.append(norm)
+            self._far = _FACTOR * max(norms)
 
     def _jump(self, update: Update, sample: Sample, norms: list[float]) -> None:
         logs = [math.log(norm) for norm in norms]
