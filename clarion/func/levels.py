@@ -143,7 +143,7 @@ def take(args: tuple[Any, ...], argnums: Argnums) -> Any:
     if not places:
         raise EngineError("argnums must be non-empty")
     if len(set(places)) != len(places):
-        raise EngineError(f"argnums elements must be unique, got {argnums}")
+        raise EngineError(f"argnums elements must be unique, got {tuple(places)}")
     return tuple(args[i] for i in places)
 
 

@@ -14,7 +14,7 @@ from ..core import modes
 from ..core.tensor import Tensor
 from ..errors import ArgumentValueError, EngineError
 from ..pytree import TreeSpec, tree_flatten, tree_unflatten
-from .levels import Argnums, Level, derivatives, run, tensors_of, zero_like
+from .levels import Argnums, Level, derivatives, run, take, tensors_of, zero_like
 
 
 def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
@@ -155,7 +155,7 @@ def pushforward(
     func: Callable[..., Any], primals: tuple[Any, ...], argnums: Argnums | None, has_aux: bool, strict: bool = False
 ) -> tuple[Any, Callable[[list[Tensor]], list[Tensor]], TreeSpec, Any]:
     """Output, a function from flat tangents of the inputs to those of the outputs, the structure of the outputs, aux."""
-    chosen = primals if argnums is None else [primals[i] for i in ((argnums,) if isinstance(argnums, int) else argnums)]
+    chosen = primals if argnums is None else take(primals, argnums)
     for each in tree_flatten(chosen)[0]:
         if isinstance(each, Tensor) and each._array.dtype.kind not in "fcV":
             raise ArgumentValueError(f"Expected primal to be floating point or complex, but got: {each.dtype}")

@@ -384,9 +384,16 @@ def laid_as(x: Any, weight: Any) -> Any:
     return as_image(x, weight) if x.ndim > 3 and channels_last(weight) and not channels_last(x) else x
 
 
-def as_image(result: Any, x: Any) -> Any:
-    """`result` contiguous, or with its channels last if those of `x` are."""
-    if not channels_last(x):
+def channels_are_last(x: Any) -> bool:
+    """The same question as normalization asks it: what is contiguous either way is so, whatever the strides of dimensions of one."""
+    if x.flags.c_contiguous:
+        return False
+    return (x.ndim in (4, 5) and x.transpose(0, *range(2, x.ndim), 1).flags.c_contiguous) or channels_last(x)
+
+
+def as_image(result: Any, x: Any, last: bool | None = None) -> Any:
+    """`result` contiguous, or with its channels last if those of `x` are (or `last` says so)."""
+    if not (channels_last(x) if last is None else last):
         return result if result.flags.c_contiguous else result.copy("C")
     if result.ndim != x.ndim:
         return result

@@ -173,6 +173,11 @@ CASES = {
     "numpy": _mapped(lambda t, y: y.numpy()),
     "matrices that are none": _mapped(lambda t, y: t.mm(y, y)),
     "beyond a sample": _mapped(lambda t, y: y.as_strided((4,), (1,))),
+    **{
+        f"{name} of argnums {argnums}": lambda t, name=name, argnums=argnums: getattr(t.func, name)(t.dot, argnums)(_x(t), _x(t))
+        for name in ("grad", "jacrev", "jacfwd", "hessian")
+        for argnums in (2, -3, (0, 0), (0, -2), 0.0, (1, 0.0), (), [0])
+    },
 }  # fmt: skip
 
 

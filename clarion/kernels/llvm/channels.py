@@ -14,6 +14,7 @@ import numpy as np
 
 from ... import config
 from .. import threads
+from ..layout import rows
 from ..quiet import quietly
 from ..registry import offer
 from . import build, machine
@@ -91,7 +92,7 @@ def _batch_norm(x: Any, weight: Any, bias: Any, running_mean: Any, running_var: 
         mean, rstd = running_mean.copy(), given_rstd(running_var, eps)  # a copy: the running mean moves on
     out = _room_like(x)
     on.forward(_context(on, x, eps, out=out, weight=weight, bias=bias, mean=mean, rstd=rstd))
-    return out, mean, rstd
+    return _signals_in_rows(out), mean, rstd
 
 
 def _room_like(x: Any) -> Any:
@@ -100,6 +101,11 @@ def _room_like(x: Any) -> Any:
         return np.empty(x.shape, x.dtype)
     n, c, *size = x.shape
     return np.empty((n, *size, c), x.dtype).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
+
+
+def _signals_in_rows(x: Any) -> Any:
+    """Results for signals are contiguous: only images may have their channels last."""
+    return rows(x) if x.ndim == 3 else x
 
 
 @quietly
@@ -118,7 +124,7 @@ def _batch_norm_backward(g: Any, x: Any, weight: Any, mean: Any, rstd: Any, trai
     gx = _room_like(x) if needs[0] else None
     along, total = (np.empty(x.shape[1], x.dtype) if need else None for need in needs[1:3])
     on.backward(_context(on, x, 0.0, g=g, out=gx, weight=weight, mean=mean, rstd=rstd, total=total, along=along))
-    return gx, along, total
+    return None if gx is None else _signals_in_rows(gx), along, total
 
 
 def make() -> None:

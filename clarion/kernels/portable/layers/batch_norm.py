@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 
 from ...everywhere import dots
-from ...layout import as_images
+from ...layout import ARRAYS, as_image, as_images, channels_are_last, channels_last
 from ...quiet import quietly
 from ...registry import kernel
 from ..reductions.sums import _ones
@@ -83,7 +83,6 @@ def move_statistics(
 
 
 @kernel("batch_norm")
-@as_images
 @quietly
 def batch_norm(
     xp: Any, x: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float
@@ -102,7 +101,8 @@ def batch_norm(
     out *= _column(xp, rstd if weight is None else rstd * weight, images)
     if bias is not None:
         out += _column(xp, bias, images)
-    return out.reshape(x.shape), mean, rstd
+    out = out.reshape(x.shape)
+    return as_image(out, x, channels_are_last(x)) if type(x) in ARRAYS else out, mean, rstd
 
 
 @kernel("batch_norm_backward")
@@ -127,7 +127,10 @@ def batch_norm_backward(xp: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: A
         gx *= _column(xp, scale, images)
     elif needs[0]:
         gx = upstream * _column(xp, scale, images)
-    return None if gx is None else gx.reshape(x.shape), along if needs[1] else None, total if needs[2] else None
+    if gx is not None:
+        gx = gx.reshape(x.shape)
+        gx = as_image(gx, x, channels_are_last(x) or channels_last(x)) if type(x) in ARRAYS else gx
+    return gx, along if needs[1] else None, total if needs[2] else None
 
 
 @kernel("group_norm")
