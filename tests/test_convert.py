@@ -225,3 +225,30 @@ def test_tensors_of_whatever_has_dlpack():
     assert shared.tolist() == [7, 1, 2]
     assert cast.tolist() == [0, 1, 2]
     assert cast.dtype is torch.int64
+
+
+def test_capsules_of_types_that_numpy_does_not_send():
+    for kind in (torch.bfloat16, torch.complex32, torch.float8_e4m3fn, torch.float8_e5m2, torch.float8_e8m0fnu):
+        x = torch.arange(6).to(torch.float32).to(kind).view(2, 3)
+        y = torch.from_dlpack(torch.utils.dlpack.to_dlpack(x))
+        assert (y.dtype, tuple(y.shape), y.data_ptr()) == (kind, (2, 3), x.data_ptr())
+        y.zero_()  # an old capsule cannot say that it may be written
+        assert x.float().sum().item() == 0 or kind is torch.float8_e8m0fnu  # (which has no zero)
+    assert torch.asarray(torch.utils.dlpack.to_dlpack(torch.ones(2, dtype=torch.bfloat16))).dtype is torch.bfloat16
+
+
+def test_a_capsule_is_received_once():
+    capsule = torch.utils.dlpack.to_dlpack(torch.ones(3))
+    torch.from_dlpack(capsule)
+    for wrong in (capsule, 3):
+        with pytest.raises(RuntimeError, match="received an invalid capsule"):
+            torch.from_dlpack(wrong)
+
+
+def test_brain_floats_of_another_library():
+    jax = pytest.importorskip("jax")
+    x = torch.arange(6).to(torch.bfloat16).view(2, 3)
+    there = jax.dlpack.from_dlpack(x)
+    assert (str(there.dtype), there.tolist()) == ("bfloat16", x.tolist())
+    back = torch.from_dlpack(there + 1)
+    assert (back.dtype, back.tolist()) == (torch.bfloat16, (x + 1).tolist())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
 
 from ...core.devices import HOST, find, is_available, kind_of
-from ...core.dtypes import from_numpy_dtype, strided
+from ...core.dtypes import FLOAT8, bf16, c32, from_numpy_dtype, strided
 from ...core.saved import hand_to_numpy
 from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, EngineError
@@ -15,12 +16,17 @@ from ..faces.api import METHODS, public
 from ..faces.options import place, tensor_argument
 
 CUDA_MEMORY = 2  # DLPack's number
+WHOLE_NUMBERS = 1
+# DLPack's codes of types that NumPy does not send: they travel as whole numbers, in a capsule that is told what they are.
+CODES = dict(zip([kind.numpy for kind in FLOAT8], (10, 11, 12, 13, 14), strict=True)) | {bf16: 4, c32: 5}
+KINDS = {(code, 8 * kind.itemsize): kind for kind, code in CODES.items() if kind is not None}
 
 
 @public(method=False)
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of any object with the DLPack protocol."""
     where = HOST if device is None else place("from_dlpack", device)
+    kind = None
     if isinstance(ext_tensor, Tensor):
         array = dlpack_array(ext_tensor)
         where = HOST if device is None or where is kind_of(array) else where
@@ -30,7 +36,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     else:
         bare = not hasattr(ext_tensor, "__dlpack__")
         try:
-            array = np.from_dlpack(_Capsule(ext_tensor) if bare else ext_tensor)
+            array, kind = _received(_Capsule(ext_tensor) if bare else ext_tensor)
         except BufferError:  # a capsule cannot be asked where its memory is
             if not bare or not is_available("cuda"):
                 raise
@@ -39,7 +45,57 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
             array = np.asarray(_Writable(array))
     if copy:
         array = array.copy()
-    return new_tensor(where.receive(array.view(from_numpy_dtype(array.dtype).numpy)))
+    return new_tensor(where.receive(array.view(kind or from_numpy_dtype(array.dtype).numpy)))
+
+
+def _received(sender: Any) -> tuple[Any, Any]:
+    """The array that an object sends, and of what type its elements are."""
+    if isinstance(sender, _Capsule):
+        capsule = sender.__dlpack__()
+        said = _type_in(capsule)
+    else:
+        try:
+            array = np.from_dlpack(sender)
+            return array, from_numpy_dtype(array.dtype).numpy
+        except (BufferError, RuntimeError):  # it may be of a type that NumPy does not know
+            if sender.__dlpack_device__()[0] == CUDA_MEMORY:
+                raise
+            capsule = sender.__dlpack__()
+            said = _type_in(capsule)
+            if (said[0], said[1]) not in KINDS:
+                raise
+    kind = KINDS.get((said[0], said[1]))
+    if kind is not None:
+        said[0] = WHOLE_NUMBERS
+    array = np.from_dlpack(_Capsule(capsule))
+    return array, from_numpy_dtype(array.dtype).numpy if kind is None else kind
+
+
+def _sent(array: Any, options: dict[str, Any]) -> Any:
+    """A capsule with an array."""
+    code = CODES.get(array.dtype)
+    if code is None or type(array) is not np.ndarray:
+        return array.__dlpack__(**options)
+    capsule = array.view(f"u{array.itemsize}").__dlpack__(**options)
+    _type_in(capsule)[0] = code
+    return capsule
+
+
+def _type_in(capsule: Any) -> Any:
+    """Where a capsule says of what type its elements are: a code, and how many bits they have."""
+    ask, get = ctypes.pythonapi.PyCapsule_IsValid, ctypes.pythonapi.PyCapsule_GetPointer
+    ask.argtypes = get.argtypes = (ctypes.py_object, ctypes.c_char_p)
+    get.restype = ctypes.c_void_p
+    if not ask(capsule, b"dltensor") and not ask(capsule, b"dltensor_versioned"):
+        raise EngineError(
+            "from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only once, so you might have "
+            "already constructed a tensor from it once."
+        )
+    numbered = ask(
+        capsule, b"dltensor_versioned"
+    )  # a head of 32 bytes lies before the pointer, the device and the dimensions
+    place = get(capsule, b"dltensor_versioned" if numbered else b"dltensor")
+    return (ctypes.c_uint8 * 2).from_address(place + (52 if numbered else 20))
 
 
 class _Writable:
@@ -89,7 +145,9 @@ def dlpack(
     """The tensor's memory as a DLPack capsule."""
     if stream is not None and type(stream) is not int:
         raise ArgumentTypeError("stream must be ``int`` or ``none``")
-    return dlpack_array(self).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    return _sent(
+        dlpack_array(self), {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    )
 
 
 @public(method=False)
