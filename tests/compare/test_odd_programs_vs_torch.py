@@ -39,6 +39,8 @@ t.autograd.grad(t.logit(w / w.detach().sub(1), 0.1).sum(), w)[0] | F._in_project
 t.sparse_csr_tensor([0, 2, 2], [1, 0], x[0, :2], (2, 2)).to_dense() | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2)) @ w | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2), check_invariants=True)
 t.where(m, t.ones(2), 1e300) | t.where(m, -1e39, t.ones(2)) | t.where(m, t.ones(2).half(), 1e6) | t.where(m, t.ones(2), 1e300j) | F.pad(i.to(t.uint8), (1, 1), value=-1)
 x.index_fill_(1, t.tensor([0]), x[1, 1]) | w.detach().index_fill_(0, t.tensor([1]), w[0, 1].detach())
+t.add(x.t(), 1, out=t.empty(0)) | t.mul(x.t(), i.t(), out=t.empty(7)) | i.t().round() | i.t().isreal() | i.t().isposinf() | i.t().isneginf() | t.nan_to_num(t.complex(x, x).t()).real
+x.t()[None].expand(2, 3, 2).clone() | x.t()[:, None].expand(3, 2, 2).clone() | x.t()[:, None].expand(3, 2, 2).contiguous()
 """
 WRITES = """
 i.to(t.uint8)[0] = 300 | i.to(t.uint8)[0, 0] = -1 | w[0, 0, 0] = 1.0 | w[7] = 1.0 | w[:1] = x | w[0] = 1.0 | v[0] = 1.0 | v[9] = 1.0 | t.exp(i, out=i[:1].clone()) | x[:1].expand(2, 3)[0] = 1

@@ -286,7 +286,8 @@ def write_out(target: Tensor, value: Tensor) -> None:
                 UserWarning,
                 stacklevel=3,
             )
-        target._array = xp_of(target._array).empty(value._array.shape, target._array.dtype)
+        # In memory it lies as the result does, as PyTorch's.
+        target._array = xp_of(target._array).empty_like(value._array, target._array.dtype)
     write(target._array, value._array)
     wrote(target)
 

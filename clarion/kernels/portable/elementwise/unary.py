@@ -91,7 +91,7 @@ def sigmoid_backward(xp: Any, g: Any, y: Any) -> Any:
 
 @kernel("round")
 def round(xp: Any, x: Any) -> Any:
-    return xp.rint(x) if x.dtype.kind == "f" else x.copy()
+    return xp.rint(x) if x.dtype.kind == "f" else x.copy("C" if 0 in x.strides else "K")
 
 
 @kernel("round_decimals")
@@ -116,23 +116,23 @@ def signbit(xp: Any, x: Any) -> Any:
 
 @kernel("isposinf")
 def isposinf(xp: Any, x: Any) -> Any:
-    return xp.equal(x, math.inf) if x.dtype.kind == "f" else xp.zeros(x.shape, bool)
+    return xp.equal(x, math.inf) if x.dtype.kind == "f" else xp.zeros_like(x, bool)
 
 
 @kernel("isneginf")
 def isneginf(xp: Any, x: Any) -> Any:
-    return xp.equal(x, -math.inf) if x.dtype.kind == "f" else xp.zeros(x.shape, bool)
+    return xp.equal(x, -math.inf) if x.dtype.kind == "f" else xp.zeros_like(x, bool)
 
 
 @kernel("isreal")
 def isreal(xp: Any, x: Any) -> Any:
-    return xp.equal(x.imag, 0) if x.dtype.kind == "c" else xp.ones(x.shape, bool)
+    return xp.equal(x.imag, 0) if x.dtype.kind == "c" else xp.ones_like(x, bool)
 
 
 @kernel("nan_to_num")
 def nan_to_num(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     if x.dtype.kind == "c":
-        out = xp.empty(x.shape, x.dtype)
+        out = xp.empty_like(x)
         out.real = nan_to_num(xp, x.real, nan, posinf, neginf)
         out.imag = nan_to_num(xp, x.imag, nan, posinf, neginf)
         return out

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy
 
-from ...layout import as_images, as_laid_out, channels_last, in_rows, rows
+from ...layout import as_images, as_laid_out, channels_last, empty_like, in_rows, rows
 from ...registry import kernel
 
 
@@ -16,6 +16,10 @@ def clone(xp: Any, x: Any, order: str) -> Any:
         last = (0, *range(2, x.ndim), 1)
         back = (0, x.ndim - 1, *range(1, x.ndim - 1))
         return x.transpose(last).copy().transpose(back)
+    if order == "K" and 0 in x.strides and x.ndim > 1:  # it was expanded
+        out = empty_like(x, None, xp)
+        out[...] = x
+        return out
     return x.copy("C" if 0 in x.strides else order)
 
 
