@@ -291,6 +291,7 @@ def test_products(sizes, dtype):
         (raw.fold_mm(x.T.copy().T, y), x @ y), (raw.mm(x, w.T), x @ y), (raw.mm(x.T.copy().T, w.T), x @ y), (raw.fold_nt(x, y.T), x @ y),
         (raw.fold_tn(x.T, y), x @ y), (raw.linear(x, y.T, b), x @ y + b), (raw.fold_mm(batch, w.T), batch @ y), (raw.mm(x[::-1], y), x[::-1] @ y),
         (raw.fold_mm(np.ascontiguousarray(batch.T).T, y), batch @ y), (raw.mm(x, np.repeat(y, 2, 1)[:, ::2]), x @ y), (raw.linear(x[:0], w, b), (x @ y)[:0]), (raw.matmul(batch, batch.mT), batch @ batch.mT),
+        (raw.fold_tn(batch, batch @ y), np.tensordot(batch, batch @ y, ((0, 1), (0, 1)))),
     ):  # fmt: skip
         assert got.dtype == expected.dtype
         assert got.shape == expected.shape

@@ -235,7 +235,8 @@ class Product(_Builtin):
     def __init__(self, name: str, form: str) -> None:
         super().__init__(name, runtime().direct_product, small_products.WORDS)
         self.kept += [np.dtype(np.float32), np.dtype(np.float64)]
-        self.words[1:] = small_products.FORMS.index(form), *map(id, self.kept), id(None), name == "linear"
+        batches = name in ("matmul", "matmul_nt", "matmul_tn", "bmm")
+        self.words[1:] = small_products.FORMS.index(form), *map(id, self.kept), id(None), name == "linear", batches
         if form == "linear":
             self.for_holders = _Method(name.encode(), runtime().direct_held_product, _FASTCALL_WITH_KEYWORDS, b"")
             held.note(self.function, [_maker()(ctypes.byref(self.for_holders), self.words, None), None])

@@ -28,7 +28,8 @@ from .text import Function, literal, with_lanes
 
 FORMS = ("mm", "nt", "tn", "linear")  # what is multiplied: x y, x yᵀ, xᵀ y, x yᵀ + b
 # A card: where else to go, the form, types, Python's None, is the layer's input a matrix (asked where it is given as it is held)?
-OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, WORDS = range(7)
+# Are batches multiplied one matrix after the other? (Others are folded: their leading dimensions are rows, too, or summed over.)
+OTHERWISE, FORM, FLOAT, DOUBLE, NONE, FLAT, BATCHES, WORDS = range(8)
 WORK = 1 << 18  # multiplications that are done here at most
 OF_BATCH = 1 << 17  # the same in a batch: from here on several threads take one matrix after the other
 ROOM = 4096  # elements of a factor that is turned at most,
@@ -204,7 +205,7 @@ def _batch(scalar: str) -> Function:
     no, room, shape = f"ptr {DECLINED}", f.reserve(scalar, ROOM), f.reserve("i64", 64)
     form, item = field(f, "%card", FORM), 8 if scalar == "double" else 4
     turned, transposed = (same(f, form, str(FORMS.index(each)), "i64") for each in ("nt", "tn"))
-    when_not(f, f.op("icmp ne", "i64", form, str(FORMS.index("linear"))), no)
+    when_not(f, same(f, field(f, "%card", BATCHES), "1", "i64"), no)
     left_lies = _matrix(f, "%left", "%descr", item, no)
     right_lies = _matrix(f, "%right", "%descr", item, no)
     ndim = of(f, "%right", NDIM, "i32")
