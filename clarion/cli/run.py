@@ -26,7 +26,7 @@ from .engines import NotThere, choose
 from .program import Unreadable, run_module, run_script, user_traceback
 from .progress import BottomLine
 
-REFUSED, FOUND, INTERRUPTED = 2, 3, 130  # exit statuses besides the program's own
+REFUSED, FOUND = 2, 3  # exit statuses besides the program's own
 
 
 @dataclasses.dataclass
@@ -64,7 +64,15 @@ def run(program: Sequence[str], options: Options) -> int:
         return _refuse(str(error))
     except BaseException as error:
         status = diagnosis.ended_by(error)
+        if isinstance(error, KeyboardInterrupt):
+            diagnosis.status(128 + signal.SIGINT)
+            sys.excepthook = _nothing_more  # it was shown
+            raise  # only so Python ends as it does when interrupted: by the signal, after all there is to do at exit
     return diagnosis.status(status)
+
+
+def _nothing_more(*error: Any) -> None:
+    pass
 
 
 def _refuse(why: str) -> int:
@@ -144,7 +152,7 @@ class DiagnosedRun:
             return FOUND
         error.__traceback__ = user_traceback(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
+        return 1
 
     def status(self, of_program: int) -> int:
         """The exit status: the program's own, unless it ended well and `--strict` found something."""
@@ -185,6 +193,11 @@ class DiagnosedRun:
             self._write(self.report, self._page)
         if not isinstance(self.error, DiagnosisError) or len(found) > 1:  # it was shown at length
             self._say(diagnose.summary())
+        if isinstance(self.error, KeyboardInterrupt):
+            with contextlib.suppress(KeyboardInterrupt):
+                exec(
+                    "raise KeyboardInterrupt"
+                )  # Python forgets that it was interrupted when a text is compiled meanwhile
 
     def _page(self) -> str:
         from ..diagnose.report import html
