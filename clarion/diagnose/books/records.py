@@ -111,6 +111,10 @@ class OptimizerStory:
         self.empty_run = 0  # steps in a row without any gradient
         self.track = Track()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """It stays behind where a program copies its optimizer, or writes it to a file, with all that it has."""
+        return type(None), ()
+
 
 class Update:
     """Parameters were changed: by an optimizer, or (`optimizer` is None) one leaf by hand."""
