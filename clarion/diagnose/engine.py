@@ -68,6 +68,7 @@ NumPy arrays, to be read only.
 | watch(on, resting) | tell every operation, or no longer; the session rests, or no longer |
 | custom_call(function, values, checked, state) | run a custom Function on arrays: outputs, and a function that gives gradients |
 | random_state() | of the generator |
+| missed(roots) | nodes behind these roots that were computed, in part at least, where no operation is told |
 | unframed(roots) | the calls of modules (as in `graph/layers.py`) that have no frame, as they were compiled, the innermost first; with those that were compiled for themselves, and have one outside |
 | layers() | the classes Module, Dropout, Norm, Recurrent, Attention, RReLU, Function |
 | cost_of_recording() | seconds for one operation |
@@ -157,6 +158,7 @@ watch: _Question
 custom_call: _Question
 random_state: _Question
 unframed: _Question
+missed: _Question
 layers: _Question
 cost_of_recording: _Question
 

@@ -104,8 +104,10 @@ def _meet(patch: Any) -> None:
     if hasattr(AutogradFunctionVariable, "call_apply"):
         patch(AutogradFunctionVariable, "call_apply", _customised)
     ways = [patch(torch.Tensor, name, functools.partial(_leaving, how)) for name, how in listening.NUMBERS.items()]
-    _ways_out[:] = [made for made in ways if made is not None]
-    _hear_numbers(False)
+    with watching.out_of_sight():  # which puts what stands there while we are awake aside
+        ways.append(patch(torch.Tensor, "requires_grad", _flagging))
+        _breaks[:] = [made for made in ways if made is not None]
+        _hear_breaks(False)
 
 
 def _tag_modules() -> None:
@@ -118,12 +120,12 @@ def _tag_modules() -> None:
         watching.hear_of_modules()
 
 
-# Where Dynamo ends a graph because a value becomes a number or an array, no mode hears of it.
-_ways_out: list[Any] = []
+# Where Dynamo ends a graph because a value becomes a number or an array, or `requires_grad` is set, no mode hears of it.
+_breaks: list[Any] = []
 
 
-def _hear_numbers(on: bool) -> None:
-    for made in _ways_out:
+def _hear_breaks(on: bool) -> None:
+    for made in _breaks:
         made.put(made.new if on else made.original)
 
 
@@ -135,6 +137,15 @@ def _leaving(how: str, original: Any) -> Any:
         return result
 
     return leave
+
+
+def _flagging(original: Any) -> Any:
+    def write(self: Any, value: Any) -> None:
+        original.__set__(self, value)
+        if hub.flagged is not None and not held.aside and not held.handling and self.is_leaf and lines.is_users_call(2):
+            patching.safely("tensors", hub.flagged, self, bool(value))
+
+    return property(original.__get__, write)
 
 
 _read: list[Any] = []  # what Dynamo is making of the code that it reads
@@ -306,7 +317,8 @@ def _unseen(heard: bool) -> Iterator[None]:
     """What was compiled runs, and meets nothing of ours; `heard`: its twins tell what it does."""
     twins.wanted, twins.noted = heard, not patching.resting
     if heard:
-        _hear_numbers(True)
+        twins.ran = True
+        _hear_breaks(True)
     patching.show_met(False)
     try:
         with watching.out_of_sight():
@@ -315,7 +327,7 @@ def _unseen(heard: bool) -> Iterator[None]:
         twins.wanted = False
         patching.show_met(True)
         if heard:
-            _hear_numbers(False)
+            _hear_breaks(False)
 
 
 def _untouched(function: Any, args: Any, kwargs: Any) -> Any:

@@ -20,7 +20,7 @@ from torch._C import TensorBase
 from ..events import Hub, hub
 from . import fills, lines, values
 from .memory import arrays_of
-from .nodes import View, held, held_by, is_known, node, recognise, view_of
+from .nodes import View, held, held_by, is_known, is_of_twin, node, recognise, view_of
 from .nodes import output_number as _output_number
 from .vocabulary import traits
 
@@ -198,6 +198,7 @@ is_freed = values.is_freed
 firing = values.firing
 unfold: Any = None  # twins.py
 unframed: Any = None
+missed: Any = None
 dimension = values.dimension
 
 
@@ -219,7 +220,7 @@ def live() -> tuple[list[Any], list[Any]]:
         elif issubclass(which, _Tensor):
             with contextlib.suppress(Exception):
                 fn = found.grad_fn
-                if fn is not None:
+                if fn is not None and not is_of_twin(fn):
                     (tensors if is_known(fn) else unknown).append(found)
     if any(view.twin for view in nodes):  # what was compiled holds all of them; who holds a part of it, that part alone
         reached = held_by(tensors)

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import linecache
 import re
+import sys
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -96,8 +97,11 @@ def _through(caller: Any, file: str, line: int, name: str) -> Any:
 
 
 def line_of(caller: Any) -> Any:
-    """The user's line that somebody calls from, as a place."""
-    return getattr(caller, "line", caller.__code__), 0
+    """The user's line that somebody calls from, as the place of what is called there."""
+    return getattr(caller, "line", caller.__code__), _CALLING
+
+
+_CALLING = call(lambda: sys._getframe(1).f_lasti, (), {})  # where in such code it stands
 
 
 def is_users(node: Any) -> bool:

@@ -252,6 +252,12 @@ def is_known(fn: Any) -> bool:
     return not view.twin if view is not None else _TWIN in kept
 
 
+def is_of_twin(fn: Any) -> bool:
+    """Did a twin make it? Its results are kept by what was computed from them alone: the program has those that were compiled."""
+    view = fn.metadata.get(_KEY)
+    return view is not None and bool(view.twin)
+
+
 def held_by(tensors: list[Any]) -> set[View]:
     """The nodes that these tensors hold."""
     return set(in_order(tensors))

@@ -235,6 +235,8 @@ _calls: list[list[weakref.ref[Call]]] = [[], []]  # of the step before, and of t
 
 def stepped() -> None:
     """The parameters are others now."""
+    global ran
+    ran = False
     for reference in _calls.pop(0):
         call = reference()
         if call is not None:
@@ -285,6 +287,16 @@ def _unfold(root: Any) -> None:
 
 
 engine.unfold = _unfold
+
+ran = False  # has anything compiled run in this step?
+
+
+def _missed(roots: Any) -> list[Any]:
+    """Where Dynamo has given up, functions run as they are written, and nobody hears of it; nor of what was compiled before us."""
+    return [view for view in nodes.in_order(roots) if view._place is None and not view.twin] if ran else []
+
+
+engine.missed = _missed
 
 
 def watch_pass(roots: Any, tell: Any) -> list[Any]:

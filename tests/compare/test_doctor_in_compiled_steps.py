@@ -164,6 +164,8 @@ _PROGRAMS = [
     ("model", "recording-off/inference_features_for_a_head"),
     ("model", "saved-value-overwritten/optimizer_steps_between"),
     ("model", "dropout-ignores-mode/default_of_forward"),
+    ("model", "graphs-accumulate/kl_terms_of_vae"),
+    ("model", "non-finite-forward/window_without_spread"),
     ("function", "inference-in-train-mode/validate_forgets_eval"),
     ("step", "gradient-discarded/attack_helper_clears"),
     ("function", "loss-broadcast/hand_written_regression"),
@@ -171,6 +173,8 @@ _PROGRAMS = [
     ("step", "clip-without-effect/clip_in_post_hook"),
     ("step", "inference-in-train-mode/transformer_predict_method"),
     ("step", "parameter-unregistered/python_list"),
+    ("step", "loss-is-leaf/requires_grad_true"),
+    ("step", "gradient-vanishes/labels_that_come_later"),
 ]
 
 

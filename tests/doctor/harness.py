@@ -16,6 +16,7 @@ import math
 import multiprocessing
 import os
 import pickle
+import re
 import runpy
 import sys
 import traceback
@@ -90,9 +91,12 @@ def _state() -> float:
     return sum(float(t.detach().double().abs().sum()) for t in every.values() if t.is_floating_point())
 
 
+_kept: dict[str, Any] = {}  # the variables of a program that has ended
+
+
 def _execute(path: Path, how: How) -> None:
     if not how.way:
-        runpy.run_path(str(path), run_name="__main__")
+        _kept.update(runpy.run_path(str(path), run_name="__main__"))
         return
     main = sys.modules["__main__"] = ModuleType("__main__")
     main.__dict__.update(compiling.names_for(how.backend), __file__=str(path))
@@ -160,6 +164,21 @@ def run(path: Path, thorough: bool = False, watched: bool = True, limit: float =
 
 
 _SAME = 1e-4  # of the state of all modules: compiled code rounds otherwise
+_PRINTED = 1e-2  # of what is printed, which is rounded
+_NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+def _is_the_same(one: Compiled, other: Compiled) -> bool:
+    """Do they end with the same modules, and print the same numbers?"""
+    printed = [[float(number) for number in _NUMBER.findall(each.output)] for each in (one, other)]
+    return (
+        (
+            math.isclose(one.state, other.state, rel_tol=_SAME)
+            or math.isnan(one.state) is math.isnan(other.state) is True
+        )
+        and len(printed[0]) == len(printed[1])
+        and all(math.isclose(*pair, rel_tol=_PRINTED, abs_tol=_PRINTED) for pair in zip(*printed, strict=True))
+    )
 
 
 def judge(path: Path, compared: bool, **how: str) -> tuple[Path, Compiled, list[str] | None]:
@@ -177,7 +196,7 @@ def judge(path: Path, compared: bool, **how: str) -> tuple[Path, Compiled, list[
     alone = run(path, watched=False, **how)
     if how and (not alone.graphs.get("unique_graphs") or (alone.error is None) is bool(marks_of(path).errors)):
         return path, outcome, None
-    if how and wrong and not math.isclose(alone.state, run(path, watched=False).state, rel_tol=_SAME):
+    if how and wrong and not _is_the_same(alone, run(path, watched=False)):
         print("other " + "/".join(path.parts[-2:]), "is another program when it is compiled:", *wrong, flush=True)
         return path, outcome, None
     if alone.output != outcome.output:

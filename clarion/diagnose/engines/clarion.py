@@ -204,7 +204,9 @@ def is_freed(of: Any) -> bool:
     return of.saved is FREED
 
 
-unfold = unframed = lambda *_, **__: ()  # every operation has its node, and every module its frame
+unfold = unframed = missed = (
+    lambda *_, **__: ()
+)  # every operation has its node and is told, and every module has its frame
 
 
 def firing(of: Any) -> Any:

@@ -91,11 +91,13 @@ class GradientVanishes(Diagnosis):
 
     def near_backward_began(self, tensors: Any, gradients: Any, retained: Any, create: Any, accumulates: bool) -> None:
         """Which leaves do only such terms lead to?"""
-        if not (self._zeroed or self._masked or self._waiting or self._hidden):
+        missed = [node for node in engine.missed(tensors) if engine.operation(node) in ("mul", "")]  # by anything
+        if not (self._zeroed or self._masked or self._waiting or self._hidden or missed):
             return
         roots = [engine.node_of(root) for root in tensors]
         off = {node for node in (reference() for reference in self._zeroed) if node is not None}
         masked = off | {node for node in (reference() for reference in self._masked) if node is not None}
+        masked.update(missed)
         self._zeroed.clear()
         self._masked.clear()
         _keep_behind(self._waiting, off, roots)
