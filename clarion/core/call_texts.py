@@ -365,9 +365,13 @@ _VIEW_END = """    if modes.special:
 """
 
 
-# Nothing is left to do after a quick kernel: it records what is to be recorded.
+# Nothing is left to do after a quick kernel: it records what is to be recorded. (A quiet one is for `no_grad`.)
 _QUICK_VIEW = """    if not modes.special:
         out = quick({arguments})
+        if out is not None:
+            return out
+    elif modes.unrecorded_alone():
+        out = quiet({arguments})
         if out is not None:
             return out
 """

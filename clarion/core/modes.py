@@ -108,6 +108,12 @@ def recording() -> bool:
     return (own.grad and not own.inference) or own.tangents
 
 
+def unrecorded_alone() -> bool:
+    """Is a `no_grad` in this thread all that is on anywhere?"""
+    own = state
+    return special == 1 and not own.grad and not own.tangents
+
+
 def switch(grad: bool, inference: bool | None = None) -> tuple[bool, bool | None]:
     """Set both switches of this thread (recording alone, where `inference` is None), keeping `special` right; gives what sets them back.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import NotSupportedError
 from ..kernels import held, registry
+from . import modes
 from .calls import pick_call
 from .devices import kind_of
 from .dtypes import EIGHT_BITS, FROM_NUMPY, HALF, INEXACT, WIDER, default_float, f32, f64, result_type
@@ -58,6 +59,7 @@ class Op:
     quick: Callable[
         ..., Any
     ]  # of a view: all of a call in one, where no mode is on; None where it is not for these arguments
+    quiet: Callable[..., Any]  # the same where nothing is on but `no_grad`
     quick_write: Callable[
         ..., Any
     ]  # all of a write in one, of what has no history, where no mode is on; None where it is not for these arguments
@@ -150,8 +152,13 @@ class Op:
         self.kernel, self.writes = kernel, registry.writes(self.name) and not self.looks_first
         if self.view or self.variadic:
             self.quick = held.form_of(kernel) or _never
+            self.quiet = held.form_of(kernel, held.UNRECORDED) or _never
         self.quick_write = held.form_of(kernel, held.COUNTED) or _never
         self.quick_draw = held.form_of(kernel, held.DRAWN) or _never
+
+    def quick_in_mode(self) -> Callable[..., Any]:
+        """`quick` where a mode is on: for `no_grad` there is one, for others there is none."""
+        return self.quiet if modes.unrecorded_alone() else _never
 
     # Rules ---------------------------------------------------------------------------------------
 

@@ -71,6 +71,7 @@ def _described(name: str) -> tuple[Op, OpNode, bool]:
 
 
 held.Histories.described, held.Histories.sequence = staticmethod(_described), sequence
+held.Histories.quietly = "no_grad"
 held.Histories.names = ("edges", "saved", "nrs", "seq", "code", "lasti")
 held.Histories.held, held.Histories.mark, held.Histories.frame = ("_edge", "_nr", "_rg"), mark, provenance._getframe
 held.Histories.hub, held.Histories.listener, held.Histories.of_writes = hub, "recorded", ("will_write", "wrote")
@@ -109,7 +110,7 @@ def written_at_first_call(
         if quick is None and quick_form.endswith("any"):
             quick = held.around(kernel, len(op.inputs), _asked(op))
         if quick is not None:
-            scope["quick"] = quick
+            scope["quick"], scope["quiet"] = quick, held.form_of(kernel, held.UNRECORDED)
         wanted = "plain" if quick is None else "quick"
         if wanted != form:
             write_as(wanted)

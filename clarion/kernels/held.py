@@ -93,13 +93,14 @@ class Histories:
     here: Any = None  # `here()`: code and place of the user
     counted: tuple[str, str] = ("", "")  # in counters: the place of the last write, whose writes are theirs
     of_writes: tuple[str, str] = ("", "")  # who listens to writes, before and after
+    quietly: str = ""  # how objects are said to be made where nothing is added to histories
     hub: Any = None  # somebody listens if this has something else than None as its attribute `listener`
     listener: str = ""
 
 
 # Forms of a kernel that take objects: one that gives a new one, one that writes into the first, one that writes and counts that, and one
-# that draws (a source of random numbers, and sizes).
-NEW, IN_PLACE, COUNTED, DRAWN = range(4)
+# that draws (a source of random numbers, and sizes), one that gives a new one without a history.
+NEW, IN_PLACE, COUNTED, DRAWN, UNRECORDED = range(5)
 _forms: dict[int, list[Callable[..., Any] | None]] = {}  # by the identity of a kernel that lives as long as the process
 
 

@@ -111,7 +111,22 @@ def _run(call: Callable[[Any], Any], x: Any) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["leaf", "plain", "double", "whole", "turned", "parameter", "no_grad"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "leaf",
+        "plain",
+        "double",
+        "whole",
+        "turned",
+        "parameter",
+        "no_grad",
+        "no_grad_leaf",
+        "no_grad_inside",
+        "inference",
+        "recorded_again",
+    ],
+)
 @pytest.mark.parametrize("name", CALLS)
 def test_views_are_those_of_the_long_way(name: str, kind: str) -> None:
     call = CALLS[name]
@@ -123,12 +138,24 @@ def test_views_are_those_of_the_long_way(name: str, kind: str) -> None:
         if kind == "parameter":
             return torch.nn.Parameter(x)
         x = {"double": x.double(), "whole": x.long()}.get(kind, x)
-        return x.requires_grad_() if kind in ("leaf", "double", "turned") else x
+        x = (
+            x.requires_grad_()
+            if kind in ("leaf", "double", "turned", "no_grad_leaf", "no_grad_inside", "inference")
+            else x
+        )
+        return x * 1 if kind == "no_grad_inside" else x
 
     def run() -> object:
         try:
-            with torch.set_grad_enabled(kind != "no_grad"):
-                return _run(call, made())
+            x = made()
+            if kind == "inference":
+                with torch.inference_mode():
+                    return _run(call, x)
+            if kind == "recorded_again":
+                with torch.no_grad(), torch.enable_grad():
+                    return _run(call, x.requires_grad_())
+            with torch.set_grad_enabled(not kind.startswith("no_grad")):
+                return _run(call, x)
         except RuntimeError as error:
             return str(error).splitlines()[0]
 
@@ -202,6 +229,18 @@ def test_a_quick_form_is_there_and_does_it() -> None:
         "t": (),
     }.items():
         assert OPS[name].quick(x, *given) is not None, name
+
+
+def test_there_is_one_for_no_grad() -> None:
+    x = torch.rand(2, 3, requires_grad=True)
+    with torch.no_grad():
+        out = OPS["slice"].quick_in_mode()(x, (0, slice(1)))
+        assert (out._view.creation, out._edge, out.tolist()) == ("no_grad", None, x[0, :1].tolist())
+        for mode in (torch.inference_mode(), torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t)):
+            with mode:
+                assert OPS["slice"].quick_in_mode()(x, slice(1)) is None
+    with pytest.raises(RuntimeError, match="A view was created in no_grad mode"):
+        out.mul_(2)
 
 
 def test_what_is_written_meanwhile_is_followed() -> None:

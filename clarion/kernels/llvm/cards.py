@@ -381,12 +381,18 @@ class Seen(_Builtin):
         self.words[layouts.LAY :][:2] = runtime().lines[lay], -1 if numbers is None else numbers
         if not _note_history(self, name):
             return
+        self.quietly = self.words.copy()
+        self.quietly[views.QUIETLY] = id(held.Histories.quietly)
         if name == "slice":
             others = [Seen(each) for each in ("select", "unsqueeze", "alias")]
             self.kept += others
             self.words[views.ONE_OF : views.WORDS] = [each.words.ctypes.data for each in others]
+            self.quietly[views.ONE_OF : views.WORDS] = [each.quietly.ctypes.data for each in others]
         self.for_holders = _Method(name.encode(), runtime().direct_shown, _FASTCALL_WITH_KEYWORDS, b"")
-        held.note(self.function, [_maker()(ctypes.byref(self.for_holders), self.words, None), None])
+        recorded, quiet = (
+            _maker()(ctypes.byref(self.for_holders), words, None) for words in (self.words, self.quietly)
+        )
+        held.note(self.function, [recorded, None, None, None, quiet])
 
 
 class Writes(_Builtin):

@@ -15,11 +15,12 @@ from .text import Function
 
 # After what layouts.py reads, on the same card: the step that is noted; the prototype of what is added to a history, and its words; is the shape kept?
 # the card of `direct_view`; where in the prototype things stand; where in objects; who counts; who tells the place, in two ways, and the owner
-# of the place that was met last; who listens, and where. Of parts of a dimension: cards for what else an index may ask for.
+# of the place that was met last; who listens, and where. How such objects are said to be made, where nothing is added to histories. Of parts of
+# a dimension: cards for what else an index may ask for.
 (
     STEP, NODE, NODE_WORDS, SHAPES, VIEWS, EDGES, SAVED, NUMBERS, ORDER, CODE, PLACE, HELD_EDGE, HELD_NUMBER, HELD_FLAG, SEQUENCE, MARK,
-    FRAME, ONE, TWO, HUB, LISTENER, USER, ONE_OF, WITH_ONE_MORE, ALIKE, WORDS,
-) = range(FIRST, FIRST + 26)  # fmt: skip
+    FRAME, ONE, TWO, HUB, LISTENER, USER, QUIETLY, ONE_OF, WITH_ONE_MORE, ALIKE, WORDS,
+) = range(FIRST, FIRST + 27)  # fmt: skip
 _START, _STOP, _STEP = 16, 24, 32  # of Python's slices
 
 
@@ -94,12 +95,16 @@ def array_of(f: Function, x: str, no: str = f"ptr {DECLINED}") -> str:
 def _shown() -> Function:
     """An object that shows the memory of another one otherwise, with its history; null with an exception, or `DECLINED`."""
     f = Function("shown", "ptr", "ptr card", "ptr x", "ptr numbers", "i64 count", linkage="internal")
-    no, none, arguments = f"ptr {DECLINED}", api(f, "none"), f.reserve("ptr", 3)
+    no, none, arguments = f"ptr {DECLINED}", api(f, "none"), f.reserve("ptr", 4)
     card, views = Card(f), Card(f, f.load("ptr", f.element("%card", str(VIEWS), "i64")))
     array = array_of(f, "%x")
     when_not(f, same(f, card.in_(card.thing(HUB), LISTENER), none), no)
-    wanted = same(f, card.in_("%x", HELD_FLAG), api(f, "true"))
-    unchanged(f, views, "%x", wanted, card[HELD_FLAG], no)
+    wanted, how = same(f, card.in_("%x", HELD_FLAG), api(f, "true")), card.thing(QUIETLY)
+    recorded = same(f, how, "null")
+    asked = f.op(
+        "or", "i1", wanted, f.op("xor", "i1", recorded, "true")
+    )  # (without a history, nobody asks for that of the base)
+    unchanged(f, views, "%x", asked, card[HELD_FLAG], no)
     seen = f.let(f"call ptr @seen(ptr %card, ptr {array}, ptr %numbers, i64 %count)")
     when_not(f, f.op("icmp ne", "ptr", seen, DECLINED), no)
     when_not(f, f.op("icmp ne", "ptr", seen, "null"), "ptr null")
@@ -110,9 +115,10 @@ def _shown() -> Function:
         params.set(tuple_of(f, numbers))
     step = tuple_of(f, own(f, card.thing(STEP)), own(f, params.get()), own(f, none))
     steps = tuple_of(f, step)
-    for k, thing in enumerate(("%x", seen, steps)):
+    for k, thing in enumerate(("%x", seen, steps, how)):
         f.store("ptr", thing, f.element(arguments, str(k), "ptr"))
-    made = f.let(f"call ptr @viewed(ptr {views.card}, ptr {arguments}, i64 3)")
+    made = f.let(f"call ptr @viewed(ptr {views.card}, ptr {arguments}, i64 {f.select('i64', recorded, '3', '4')})")
+    wanted = f.op("and", "i1", wanted, recorded)
     with f.when(f.op("and", "i1", wanted, f.op("icmp ugt", "i64", f.cast("ptrtoint", "ptr", made, "i64"), "1"))):
         node = f.let(f"call ptr @added(ptr %card, ptr %x, ptr {array}, ptr {params.get()})")
         when_not(f, f.op("icmp ne", "ptr", node, "null"), "ptr null")

@@ -283,10 +283,10 @@ def index_error(error: IndexError, indices: list[Tensor], shape: tuple[int, ...]
 
 def getitem(self: Tensor, index: Any) -> Any:
     """`self[index]`."""
-    if not modes.special:
-        out = slice_op.quick(self, index)
-        if out is not None:
-            return out
+    quick = slice_op.quick if not modes.special else slice_op.quick_in_mode()
+    out = quick(self, index)
+    if out is not None:
+        return out
     kind = type(index)
     if kind is int:
         shape = self._array.shape

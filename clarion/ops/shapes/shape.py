@@ -122,10 +122,10 @@ def view_as_shape(x: Tensor, size: Sizes) -> Tensor:
 
 def reshaped(x: Tensor, size: Sizes) -> Tensor:
     """A view of the same elements if their order in memory allows it, else a copy."""
-    if not modes.special:
-        out: Tensor | None = view_op.quick(x, size)
-        if out is not None:
-            return out
+    quick = view_op.quick if not modes.special else view_op.quick_in_mode()
+    out: Tensor | None = quick(x, size)
+    if out is not None:
+        return out
     array = x._array
     if size == (-1,):
         size = (array.size,)
@@ -145,8 +145,9 @@ reshape_op.call = reshaped
 @method()
 def view(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
     """The same memory with another shape or another type."""
-    if dtype is None and not modes.special:
-        out: Tensor | None = view_op.quick(self, size)
+    if dtype is None:
+        quick = view_op.quick if not modes.special else view_op.quick_in_mode()
+        out: Tensor | None = quick(self, size)
         if out is not None:
             return out
     if size == (-1,):
@@ -216,10 +217,10 @@ def _reshape(input: Any, shape: Sequence[int]) -> Tensor:
 
 @method("reshape")
 def _reshape_method(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    if not modes.special:
-        out: Tensor | None = view_op.quick(self, sizes if shape is None else shape)
-        if out is not None:
-            return out
+    quick = view_op.quick if not modes.special else view_op.quick_in_mode()
+    out: Tensor | None = quick(self, sizes if shape is None else shape)
+    if out is not None:
+        return out
     return reshaped(self, ints(sizes if shape is None else tuple(shape), "shape"))
 
 
@@ -293,10 +294,10 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
 @public()
 def squeeze(input: Any, dim: Any = None, *, axis: Any = None) -> Tensor:
     """Without the dimensions of size one, or without those of them that are given."""
-    if not modes.special:
-        out: Tensor | None = squeeze_dim_op.quick(input, dim)
-        if out is not None:
-            return out
+    quick = squeeze_dim_op.quick if not modes.special else squeeze_dim_op.quick_in_mode()
+    out: Tensor | None = quick(input, dim)
+    if out is not None:
+        return out
     if not isinstance(input, Tensor):
         raise tensor_needed("squeeze", input)
     op, *params = squeezing(input, axis if dim is None else dim)
@@ -327,10 +328,10 @@ def unique_dims(dims: Sequence[int], ndim: int) -> Sizes:
 @public()
 def unsqueeze(input: Any, dim: int | None = None, *, axis: int | None = None) -> Tensor:
     """With one more dimension of size one."""
-    if not modes.special:
-        out: Tensor | None = unsqueeze_op.quick(input, dim)
-        if out is not None:
-            return out
+    quick = unsqueeze_op.quick if not modes.special else unsqueeze_op.quick_in_mode()
+    out: Tensor | None = quick(input, dim)
+    if out is not None:
+        return out
     if not isinstance(input, Tensor):
         raise tensor_needed("unsqueeze", input)
     return unsqueeze_op.call(input, unsqueezing(input, axis if dim is None else dim))  # type: ignore[no-any-return]
@@ -381,10 +382,10 @@ def expanded(x: Tensor, size: Sizes) -> Tensor:
 @method()
 def expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
     """Dimensions of size one stretched without copying; -1 keeps a size."""
-    if not modes.special:
-        out: Tensor | None = expand_op.quick(self, sizes if size is None else size)
-        if out is not None:
-            return out
+    quick = expand_op.quick if not modes.special else expand_op.quick_in_mode()
+    out: Tensor | None = quick(self, sizes if size is None else size)
+    if out is not None:
+        return out
     return expanded(self, ints(sizes if size is None else tuple(size)))
 
 

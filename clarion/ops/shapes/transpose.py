@@ -52,20 +52,20 @@ def permute(input: Any, dims: Any) -> Tensor:
 
 @method("permute")
 def _permute_method(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
-    if not modes.special:
-        out: Tensor | None = permute_op.quick(self, order if dims is None else dims)
-        if out is not None:
-            return out
+    quick = permute_op.quick if not modes.special else permute_op.quick_in_mode()
+    out: Tensor | None = quick(self, order if dims is None else dims)
+    if out is not None:
+        return out
     return permuted(self, ints(order if dims is None else tuple(dims), "dims"))
 
 
 @public(aliases=("swapdims", "swapaxes"))
 def transpose(input: Any, dim0: int | None = None, dim1: int | None = None, **axes: int) -> Tensor:
     """Two dimensions exchanged."""
-    if not modes.special:
-        out: Tensor | None = transpose_op.quick(input, dim0, dim1)
-        if out is not None:
-            return out
+    quick = transpose_op.quick if not modes.special else transpose_op.quick_in_mode()
+    out: Tensor | None = quick(input, dim0, dim1)
+    if out is not None:
+        return out
     if axes:
         dim0, dim1 = axes.get("axis0", dim0), axes.get("axis1", dim1)
     if not isinstance(input, Tensor):
@@ -81,10 +81,10 @@ def transpose(input: Any, dim0: int | None = None, dim1: int | None = None, **ax
 @public()
 def t(input: Any) -> Tensor:
     """The transpose of a matrix; a vector as it is."""
-    if not modes.special:
-        out: Tensor | None = t_op.quick(input)
-        if out is not None:
-            return out
+    quick = t_op.quick if not modes.special else t_op.quick_in_mode()
+    out: Tensor | None = quick(input)
+    if out is not None:
+        return out
     if not isinstance(input, Tensor):
         raise tensor_needed("t", input)
     if input._array.ndim > 2:
@@ -128,7 +128,12 @@ def _matrices(x: Tensor, name: str) -> None:
 
 def _T(self: Tensor) -> Tensor:
     n = self._array.ndim
-    if n not in (0, 2):
+    if n == 2:
+        quick = permute_op.quick if not modes.special else permute_op.quick_in_mode()
+        out: Tensor | None = quick(self, (1, 0))
+        if out is not None:
+            return out
+    elif n:
         warnings.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will "
             "throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
