@@ -8,11 +8,12 @@ from __future__ import annotations
 import threading
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from .absent import pytorch_names, refusal
 from .core import overriding
 from .core.tensor import Tensor
+from .errors import EngineError
 from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 from .ops.faces.aten import FORMS
 
@@ -60,7 +61,17 @@ def _takers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     return overriding.takers((*args, *kwargs.values())) if overriding.state.enabled else []
 
 
-class OpOverload:
+class _Unique:
+    """There is one of each, which stands for itself wherever it is copied to."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+class OpOverload(_Unique):
     """One form of an operation: `torch.ops.aten.add.Tensor`."""
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
@@ -84,6 +95,11 @@ class OpOverload:
             return RUNNING.run(args, kwargs)
         if overriding._below and overriding.wants((*args, *kwargs.values())):
             return overriding.dispatch(self, _takers(args, kwargs), args, kwargs)
+        if "out" in kwargs and self.namespace == "aten" and not self._overloadname.endswith("out"):
+            raise EngineError(
+                f"Unknown keyword argument 'out' for operator '{self._overloadpacket._qualified_op_name}': its form "
+                f"{self._overloadname!r} makes its result."
+            )
         return self._overloadpacket._run(*args, **kwargs)
 
     def __str__(self) -> str:
@@ -93,7 +109,7 @@ class OpOverload:
         return f"<OpOverload(op='{self._overloadpacket._qualified_op_name.replace('::', '.')}', overload='{self._overloadname}')>"
 
 
-class OpOverloadPacket:
+class OpOverloadPacket(_Unique):
     """An operation in all its forms: `torch.ops.aten.add`. Calling it takes the one that fits."""
 
     def __init__(self, qualified: str, run: Callable[..., Any]) -> None:

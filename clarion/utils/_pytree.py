@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import importlib
 import json
+import warnings
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -48,6 +49,15 @@ from ..pytree import tree_map_ as tree_map_
 from ..pytree import tree_map_only as tree_map_only
 from ..pytree import tree_structure as tree_structure
 from ..pytree import tree_unflatten as tree_unflatten
+
+__all__ = [  # noqa: RUF022  (in the order of PyTorch, which can be asked about)
+    "PyTree", "Context", "FlattenFn", "UnflattenFn", "DumpableContext", "ToDumpableContextFn", "FromDumpableContextFn",
+    "PyTreeSpec", "TreeSpec", "LeafSpec", "keystr", "key_get", "register_pytree_node", "tree_is_leaf", "tree_flatten",
+    "tree_flatten_with_path", "tree_unflatten", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_structure",
+    "tree_map", "tree_map_with_path", "tree_map_", "tree_map_only", "tree_map_only_", "tree_all", "tree_any",
+    "tree_all_only", "tree_any_only", "treespec_dumps", "treespec_loads", "treespec_pprint", "is_namedtuple",
+    "is_namedtuple_class", "is_namedtuple_instance", "is_structseq", "is_structseq_class", "is_structseq_instance",
+]  # fmt: skip
 
 PyTreeSpec = TreeSpec
 _private_register_pytree_node = register_pytree_node
@@ -101,8 +111,11 @@ class GetAttrKey:
 
 KeyEntry = SequenceKey | MappingKey | GetAttrKey
 KeyPath = tuple[Any, ...]
-FlattenFunc = Callable[[Any], tuple[list[Any], Any]]
-UnflattenFunc = Callable[[Iterable[Any], Any], Any]
+FlattenFunc = FlattenFn = Callable[[Any], tuple[list[Any], Any]]
+UnflattenFunc = UnflattenFn = Callable[[Iterable[Any], Any], Any]
+DumpableContext = Any
+ToDumpableContextFn = Callable[[Context], DumpableContext]
+FromDumpableContextFn = Callable[[DumpableContext], Context]
 
 
 def _list_flatten_with_keys(tree: Any) -> tuple[list[Any], Any]:
@@ -248,7 +261,12 @@ def is_structseq(obj: object) -> bool:
 
 def _register_pytree_node(cls: type, flatten_fn: Any, unflatten_fn: Any, **names: Any) -> None:
     """Older name of `register_pytree_node`, which lets a class be registered again."""
-    SUPPORTED_NODES.pop(cls, None)
+    old = "torch.utils._pytree._register_pytree_node"
+    new = "torch.utils._pytree.register_pytree_node"
+    warnings.warn(f"`{old}` is deprecated. Please use `{new}` instead.", FutureWarning, stacklevel=2)
+    if SUPPORTED_NODES.pop(cls, None) is not None:
+        again = f"{cls} is already registered as pytree node. Overwriting the previous registration."
+        warnings.warn(again, UserWarning, stacklevel=2)
     register_pytree_node(cls, flatten_fn, unflatten_fn, **names)
 
 

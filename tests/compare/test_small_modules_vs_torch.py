@@ -240,3 +240,37 @@ def test_shapes_are_containers():
         assert pytree.tree_map(str, t.Size([2, 3])) == ("2", "3")
         assert pytree.tree_unflatten(leaves, spec) == ((2, 3), [()])
         assert t.Size not in pytree.BUILTIN_TYPES
+
+
+def test_registering_again():
+    for t, pytree in zip((clarion, torch), both("utils._pytree"), strict=True):
+
+        class Pair:
+            pass
+
+        told = Pair, lambda p: ([], None), lambda children, _: Pair()
+        with pytest.warns(FutureWarning, match=r"torch.utils._pytree._register_pytree_node` is deprecated"):
+            pytree._register_pytree_node(*told)
+        with (
+            pytest.warns(FutureWarning),
+            pytest.warns(UserWarning, match=r"already registered as pytree node. Overwriting"),
+        ):
+            pytree._register_pytree_node(*told)
+        with pytest.raises(ValueError, match="already registered"):
+            pytree.register_pytree_node(*told)
+        assert pytree.__all__ == both("utils._pytree")[1].__all__, t
+        assert [name for name in pytree.__all__ if not hasattr(pytree, name)] == []
+
+
+def test_operations_by_name():
+    for t in (clarion, torch):
+        add = t.ops.aten.add
+        assert copy.deepcopy(add) is add
+        assert copy.copy([add.Tensor])[0] is copy.deepcopy(add.Tensor) is add.Tensor
+        x = t.ones(2)
+        assert add.out(x, x, out=t.zeros(2)).tolist() == add(x, x, out=t.zeros(2)).tolist() == [2.0, 2.0]
+        with pytest.raises(RuntimeError, match="Unknown keyword argument 'out' for operator 'aten::add'"):
+            add.Tensor(x, x, out=t.zeros(2))
+        with pytest.raises(ValueError, match="prim is a reserved namespace"):
+            t.library.Library("prim", "DEF")
+        assert repr(t.library.Library("prim", "IMPL")) == "Library(kind=IMPL, ns=prim, dispatch_key=)>"

@@ -11,6 +11,7 @@ import importlib
 import json
 import operator
 import sys
+import warnings
 from typing import Any
 
 EXPRESSIONS = (
@@ -272,6 +273,44 @@ def once_below(t: Any) -> Any:
     return kinds, seen, refused
 
 
+def warnings_of_plain_methods(t: Any) -> Any:
+    """What is said of a `__torch_function__` that is no classmethod."""
+
+    class Plain:
+        def __torch_function__(self, *args: Any) -> int:
+            return -1
+
+    class Mine(t.Tensor):  # type: ignore[misc, name-defined]
+        def __torch_function__(self, *args: Any) -> int:  # type: ignore[override]
+            return -1
+
+    said = []
+    for value in (Plain(), Mine()):
+        for call in (t.nn.functional.dropout, t.nn.functional.silu, t.abs)[: 3 - len(said)]:  # (C++ says it once)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                call(value)
+            said += [
+                [w.category.__name__ for w in caught],
+                ["as a plain method is deprecated" in str(w.message) for w in caught],
+            ]
+    return said
+
+
+def parts_of_numbers(t: Any) -> Any:
+    """The property is asked about, not the function that does the same."""
+    asked = []
+
+    class Mine(t.Tensor):  # type: ignore[misc, name-defined]
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append([func in (t.Tensor.real.__get__, t.Tensor.imag.__get__), func.__name__, kwargs or {}])
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = t.ones(2, dtype=t.complex64).as_subclass(Mine)
+    return type(x.real).__name__, type(x.imag).__name__, type(t.real(x)).__name__, asked
+
+
 def main(name: str) -> None:
     """Run all programs on a library and print what they give as JSON."""
     t = importlib.import_module(name)
@@ -289,6 +328,8 @@ def main(name: str) -> None:
         operators,
         members,
         once_below,
+        warnings_of_plain_methods,
+        parts_of_numbers,
     ]
     print(json.dumps({program.__name__: program(t) for program in found}, indent=1))
 

@@ -60,8 +60,13 @@ def imag(input: Any) -> Any:
     return imag_op.call(input)
 
 
-METHODS["real"] = property(real, lambda self, value: real(self).copy_(value), doc="The real part, a view.")
-METHODS["imag"] = property(imag, lambda self, value: imag(self).copy_(value), doc="The imaginary part, a view.")
+def _part(part: Any, doc: str) -> property:
+    """A property with a function of its own: who takes calls over is asked about the property."""
+    return property(lambda self: part(self), lambda self, value: part(self).copy_(value), doc=doc)
+
+
+METHODS["real"] = _part(real, "The real part, a view.")
+METHODS["imag"] = _part(imag, "The imaginary part, a view.")
 
 
 @public(method=False)
