@@ -24,7 +24,7 @@ def get_overwrite_module_params_on_conversion() -> bool:
 
 
 def set_swap_module_params_on_conversion(value: bool) -> None:
-    """Swap the parameters with what is made of them by `load_state_dict`? (Conversion changes their data in place anyway.)"""
+    """Swap the parameters with what `load_state_dict` and conversion make of them, so that they stay the same objects?"""
     conversion.swaps = bool(value)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import errors
@@ -128,3 +129,17 @@ def refuse_captured(x: Any, name: str) -> None:
         "would mutate a captured Tensor. This is not supported; please rewrite the function being transformed to explicitly accept "
         "the mutated Tensor(s) as inputs."
     )
+
+
+def no_plain_method(method: Any, value: Any, func: Any) -> Any:
+    """A `__torch_function__`, with a warning if it is no classmethod. PyTorch's functions in Python warn otherwise than those in C++."""
+    if getattr(method, "__self__", None) is value:
+        functional = sys.modules.get("clarion.nn.functional")
+        in_python = functional is not None and getattr(functional, getattr(func, "__name__", ""), None) is func
+        warnings.warn(
+            "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, please define it "
+            "as a classmethod.",
+            DeprecationWarning if in_python else UserWarning,
+            stacklevel=5,
+        )
+    return method

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 import threading
 import types
-import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from ..errors import ArgumentTypeError, EngineError, another_library
+from . import messages
 from .description import Description
 from .tensor import Tensor
 
@@ -128,18 +127,6 @@ def _skipped() -> bool:
     return skip
 
 
-def _warn_of_a_plain_method(func: Any) -> None:
-    """PyTorch's functions in Python warn otherwise than those in C++."""
-    functional = sys.modules.get("clarion.nn.functional")
-    in_python = functional is not None and getattr(functional, getattr(func, "__name__", ""), None) is func
-    warnings.warn(
-        "Defining your `__torch_function__` as a plain method is deprecated and will be an error in future, please define it as "
-        "a classmethod.",
-        DeprecationWarning if in_python else UserWarning,
-        stacklevel=5,
-    )
-
-
 def dispatch(func: Any, found: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any], operator: bool = False) -> Any:
     """Ask the innermost mode, then the arguments, until one of them gives an answer."""
     kinds = tuple([type(value) for value in found])
@@ -153,10 +140,7 @@ def dispatch(func: Any, found: list[Any], args: tuple[Any, ...], kwargs: dict[st
         if result is not NotImplemented:
             return result
     for value in found:
-        method = value.__torch_function__
-        if getattr(method, "__self__", None) is value:
-            _warn_of_a_plain_method(func)
-        result = method(func, kinds, args, kwargs)
+        result = messages.no_plain_method(value.__torch_function__, value, func)(func, kinds, args, kwargs)
         if result is not NotImplemented:
             return result
     if operator:
@@ -288,9 +272,7 @@ def _look_first(function: Any, modes_only: bool) -> None:
     function.__code__ = calling(call, function.__code__)
 
 
-_under: dict[
-    Any, Any
-] = {}  # function -> what it runs if no argument is a tensor that wraps others: see core/wrapped.py
+_under: dict[Any, Any] = {}  # function -> what it runs if no argument is a tensor that wraps others: core/wrapped.py
 
 
 def look_below(function: Any, look: Callable[..., Any]) -> None:

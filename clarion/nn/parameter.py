@@ -233,7 +233,7 @@ def converted(param: Any, fn: Any) -> Any:
     """A parameter with the data that `fn` makes of its own, and its gradient likewise.
 
     It stays the same object unless it comes from the meta device or goes there, or becomes sparse: data cannot be put under
-    it then.
+    it then. Where parameters are swapped (`torch.__future__`) it always does.
     What `fn` wraps into a tensor of a class that computes for itself takes the parameter's place under its name.
     """
     if is_lazy(param):
@@ -242,9 +242,13 @@ def converted(param: Any, fn: Any) -> Any:
     grad = param._grad
     with modes.no_grad():
         data, new_grad = fn(param), None if grad is None else fn(grad)
-    if computes(type(data)):  # a tensor that wraps others has no memory that could be put under this one
+    # (A tensor that wraps others has no memory that could be put under this one.)
+    if future.conversion.swaps or computes(type(data)):
         param._grad = None
         swap_tensors(param, Parameter(data, param.requires_grad))
+        if future.conversion.swaps and new_grad is not None and new_grad is not grad:
+            swap_tensors(grad, new_grad)
+            new_grad = grad
         param._grad = new_grad
         return param
     alike = data.is_meta == param.is_meta and data.layout is param.layout

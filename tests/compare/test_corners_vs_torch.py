@@ -105,6 +105,36 @@ def _weights_swapped(torch: Any) -> Any:
     return layer.weight is before, type(layer.weight).__name__, layer.weight.detach().tolist()
 
 
+def _converted_by_swapping(torch: Any) -> Any:
+    found: list[Any] = []
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        for convert in (
+            lambda m: m.double(),
+            lambda m: m.float(),
+            lambda m: m.to("meta"),
+            lambda m: m.to_empty(device="cpu"),
+        ):
+            layer = torch.nn.Linear(2, 2, bias=False)
+            layer(torch.ones(1, 2)).sum().backward()
+            weight, grad, data = layer.weight, layer.weight.grad, layer.weight.data
+            weight.mark = True
+            convert(layer)
+            now = layer.weight
+            found += [now is weight, now.grad is grad, hasattr(now, "mark"), type(now) is torch.nn.Parameter]
+            found += [
+                str(now.dtype),
+                now.device.type,
+                str(grad.dtype),
+                grad.device.type,
+                str(data.dtype),
+                now.requires_grad,
+            ]
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
+    return found
+
+
 def _other_bias(torch: Any, x: Any) -> Any:
     return torch.nn.functional.linear(x, torch.ones(2, 4, dtype=torch.float64), torch.ones(2))
 
@@ -129,6 +159,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "bytes and numbers": _saved(lambda torch, z: [z.untyped_storage(), z]),
     "no memory at all, as several types": _saved(_empty_storage),
     "what module_load makes of a weight": _weights_swapped,
+    "parameters that conversion swaps": _converted_by_swapping,
     "no windows, and back": lambda torch: (
         torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 2, 4, 4, requires_grad=True), 0).sum().backward()
     ),
