@@ -65,14 +65,49 @@ def dispatch(op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...], classes:
     def run(args: Any, kwargs: Any) -> Any:
         return call(*in_own_order(op.name, args), *[kwargs.get(name, 1) for name in named])
 
+    packet = None
+    if op.name in _REDUCTIONS:
+        given, packet = _shown_reduction(op.name, *given)
+        run = lambda args, kwargs: call(*_own_reduction(op, *args, **kwargs))  # noqa: E731
     if op.name == "cat":  # ATen's finds the type of its result itself
         given, run = given[:-1], lambda args, kwargs: _own(FUNCTIONS["cat"])(*args, **kwargs)
 
     overload = overload_of(op.name, given)
+    if packet is not None:
+        overload = getattr(overload._overloadpacket, packet)
     if written:
         name = overload._overloadpacket.__name__.removesuffix("_") + "_"
         overload = getattr(getattr(ops.aten, name), overload._overloadname)
     return _ask(overload, classes, given, kwargs, run)
+
+
+# Reductions: several dimensions, or one, and `keepdim`. ATen's list the dimensions, and are not given what changes nothing.
+_SEVERAL = frozenset(["sum", "nansum", "mean", "prod", "any", "all", "count_nonzero", "logsumexp", "amax", "amin"])
+_REDUCTIONS = _SEVERAL | {"max_dim", "min_dim", "argmax", "argmin", "mode", "median_dim", "nanmedian_dim"}
+_BY_COUNT = {
+    "any": ("default", "dim", "dims"),
+    "all": ("default", "dim", "dims"),
+    "count_nonzero": ("default", "default", "dim_IntList"),
+}
+
+
+def _shown_reduction(name: str, x: Any, dim: Any = None, keepdim: bool = False) -> tuple[tuple[Any, ...], str | None]:
+    """A reduction's arguments as ATen has them, and which of its forms takes so many dimensions, where that depends on them."""
+    count = 0 if dim is None else len(dim) if isinstance(dim, tuple) else 1
+    if isinstance(dim, tuple):
+        dim = dim[0] if count == 1 and (name in _BY_COUNT or name == "prod") else list(dim)
+    form = _BY_COUNT[name][min(count, 2)] if name in _BY_COUNT else None
+    return (x, dim, True) if keepdim else (x,) if dim is None else (x, dim), form
+
+
+def _own_reduction(op: Any, x: Any, dim: Any = None, keepdim: bool = False) -> tuple[Any, ...]:
+    """The arguments of clarion's operation, from ATen's."""
+    n = max(x.dim(), 1)
+    if op.name in _SEVERAL and dim is not None:
+        dim = tuple([each % n for each in (dim if isinstance(dim, (list, tuple)) else (dim,))])
+    elif dim is not None:
+        dim %= n
+    return (x, dim, keepdim) if len(op.params) == 2 else (x, dim)
 
 
 # Parameters at the end that ATen takes by name only; they are 1 if they are not given.

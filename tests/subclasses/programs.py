@@ -350,6 +350,30 @@ def sent() -> Any:
     )
 
 
+class Told(Logging):
+    """Writes down with what an operation is called, and asks for dimensions from the end."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        SEEN.append([str(func), plain(list(args[1:])), dict(kwargs or {})])
+        out = func(args[0].elem, *args[1:], **(kwargs or {}))
+        return pytree.tree_map(lambda each: Told(each) if isinstance(each, torch.Tensor) else each, out)
+
+
+def reductions() -> Any:
+    """Dimensions are listed, or left out."""
+    SEEN.clear()
+    x = Told(torch.tensor([[1.0, 0.0], [3.0, 2.0], [0.0, 5.0]]))
+    found = [
+        x.sum(), x.sum(1), x.sum((0, 1), keepdim=True), x.mean(0), x.prod(1), x.all(), x.all(0), x.all((0, 1)), x.any(1, True),
+        x.amax(), x.amin(0), x.argmax(), x.argmin(1), x.max(0)[0], x.min(1, True)[1], x.logsumexp(0), x.count_nonzero(),
+        x.count_nonzero(0), x.count_nonzero((0, 1)), x.mode(0)[0], x.median(1)[1], x.nansum(1),
+    ]  # fmt: skip
+    seen = list(SEEN)
+    again = aten.sum.dim_IntList(x, [-1]), aten.amax.default(x, [-1], True), aten.max.dim(x, -1)[0], aten.all.dim(x, -1)
+    return plain(found), plain([list(each.shape) for each in found]), seen, plain(again)
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -374,6 +398,7 @@ PROGRAMS = [
     with_data,
     compared,
     sent,
+    reductions,
     beside,
 ]
 
