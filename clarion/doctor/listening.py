@@ -98,9 +98,11 @@ class Ear(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        how = _ways.get(func)
-        if how is None:
-            how = _ways[func] = _way(func)
+        found = _ways.get(func)
+        if found is None:
+            original = _as_it_was(func)
+            found = _ways[func] = _way(original), original
+        how, func = found
         if how is _pass or not self.open or held.aside or _stands_aside():
             held.lifted += 1  # a hook of a backward pass may step, say
             try:
@@ -164,6 +166,28 @@ def _change(new: Callable[[list[Any]], list[Any]]) -> None:
 
 def _pass(func: Any, args: Any, kwargs: Any) -> Any:
     return func(*args, **kwargs)
+
+
+# NOTE [Patched by the program]: a function of PyTorch's that is written in Python asks modes by its name. Where the program has put
+# its own function there, that has called PyTorch's already, and is not to be called by us once more.
+_owners = (torch.Tensor, torch.nn.functional, torch.functional)
+_first: list[dict[str, Any]] = []  # what stood there before the program did anything
+
+
+def remember_functions() -> None:
+    """The session begins."""
+    if not _first:
+        _first.extend(dict(vars(owner)) for owner in _owners)
+
+
+def _as_it_was(func: Any) -> Any:
+    code = getattr(func, "__code__", None)
+    if code is not None and not lines._is_engine(code.co_filename):
+        for owner, first in zip(_owners, _first, strict=False):
+            name = next((name for name, now in vars(owner).items() if now is func), None)
+            if name is not None:
+                return first.get(name, func)
+    return func
 
 
 def _way(func: Any) -> Any:

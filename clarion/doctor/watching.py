@@ -42,6 +42,7 @@ def start() -> None:
     """Patch everything."""
     versions.lacking.clear()
     lines.begin(torch.__path__[0])
+    listening.remember_functions()
     home.move()
     nodes.forget()
     engine.forget()

@@ -79,3 +79,39 @@ def test_classes_and_modes_of_the_program_hear_nothing_of_us():
     with clarion.doctor.watch() as watch:
         assert run() == alone
     assert watch._session.failures == {}
+
+
+def test_functions_that_the_program_has_patched_are_called_as_often(monkeypatch):
+    import clarion.doctor
+
+    called = []
+
+    def counting(owner, name):
+        original = getattr(owner, name)
+
+        def wrapped(*args, **kwargs):
+            called.append(name)
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, wrapped)
+
+    def run():
+        called.clear()
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        for _ in range(8):
+            optimizer.zero_grad()
+            torch.nn.functional.mse_loss(net(torch.randn(5, 3)), torch.ones(5, 1)).backward()
+            optimizer.step()
+        return list(called), [p.tolist() for p in net.parameters()]
+
+    with clarion.doctor.watch() as watch:
+        counting(torch.Tensor, "backward")
+        counting(torch.nn.functional, "relu")
+        counting(torch.nn.functional, "mse_loss")
+        watched = run()
+    assert watch._session.failures == {}
+    assert watch.findings == []
+    assert watched == run()
+    assert len(watched[0]) == 24
