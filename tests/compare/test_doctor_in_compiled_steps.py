@@ -169,6 +169,7 @@ _PROGRAMS = [
     ("function", "inference-in-train-mode/validate_forgets_eval"),
     ("step", "gradient-discarded/attack_helper_clears"),
     ("function", "loss-broadcast/hand_written_regression"),
+    ("function", "loss-broadcast/third_stage"),
     ("step", "clip-without-effect/norm_after_step"),
     ("step", "clip-without-effect/clip_in_post_hook"),
     ("step", "inference-in-train-mode/transformer_predict_method"),

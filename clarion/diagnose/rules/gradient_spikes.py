@@ -99,8 +99,10 @@ class GradientSpikes(Diagnosis):
         if self.ledger.passes - self.session.widths.changed < _FIRST:
             return True
         this, passes = sample.backward, [s.backward for s in recent if s.backward is not None]
-        if this is None or not this.kind:
+        if this is None:
             return False
+        if not this.kind:  # compiled as a whole: what the loss is nobody knows, but which leaves it reaches
+            return sum(map(_reached(sample).__eq__, map(_reached, recent))) < _FIRST
         alike = [
             p
             for p in passes
@@ -188,3 +190,8 @@ def _has_grown(losses: list[float | None]) -> bool:
     """Is a loss tenfold what it was?"""
     known = [loss for loss in losses if loss is not None]
     return len(known) > _GROWTH and median(known[-5:]) > _FACTOR * median(known[:5]) > 0.0
+
+
+def _reached(sample: Sample) -> list[bool]:
+    """Which leaves had a gradient."""
+    return [square is not None for square in sample.squares]
