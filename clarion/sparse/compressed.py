@@ -167,6 +167,7 @@ def _check_matrix(layout: Any, begins: Any, places: Any, held: Any, size: tuple[
             )
     lines = size[batch + axis] // block[axis]
     if begins.shape[-1] != lines + 1:
+        line = f"{line} block" if layout in IN_BLOCKS else line
         raise EngineError(
             f"{first}.shape[-1] must be equal to the number of {line}s + 1 (={lines + 1}), but got {begins.shape[-1]}"
         )

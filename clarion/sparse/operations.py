@@ -228,7 +228,7 @@ def _intersection(x: Any, y: Any) -> Any:
     found = np.nonzero(np.append(places, -1)[at] == wanted)[0]
     here, there = new_tensor(found), new_tensor(at[found])
     result = make(source._at[:, here], source._held[here] * other._held[there], shape, source._array.sorted)
-    return result if x._layout is sparse_coo else compressed(result, x._layout)
+    return result if x._layout is sparse_coo else compressed(result, x._layout, index=x._index)
 
 
 @handles("div", "divide", "true_divide")
@@ -279,7 +279,7 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         known = a._array.sorted and b._array.sorted
         result = coalesced(result)
         result = make(result._at, result._held, x.shape, known, result._layout)
-    return result if x._layout is sparse_coo else compressed(result, x._layout)
+    return result if x._layout is sparse_coo else compressed(result, x._layout, index=x._index)
 
 
 @handles("sub", "subtract")

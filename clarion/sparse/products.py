@@ -306,6 +306,8 @@ def triangular_solve(
     if TITLES[A._layout] not in ("SparseCsr", "SparseBsr"):
         raise ArgumentValueError("triangular_solve: unsupported sparse layout.")
     found, _ = FUNCTIONS["triangular_solve"](b, dense(A), upper, transpose, unitriangular)
+    if not A._held.numel():  # a matrix of no entries: NaN, where dividing would give infinities, as in PyTorch
+        found = FUNCTIONS["full_like"](found, math.nan)
     if out is None:
         return return_types.triangular_solve(found, FUNCTIONS["empty"](0, dtype=A.dtype))
     return return_types.triangular_solve(written(out[0], found), out[1])

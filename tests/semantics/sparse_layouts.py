@@ -425,6 +425,7 @@ def triangular_systems(t):
             found.append((y.tolist(), str(y.layout), tuple(none.shape)))
     y = t.triangular_solve(b, a.to_sparse_csr(), unitriangular=True, out=(t.empty(2, 3), t.empty(0)))
     found.append(y[0].tolist())
+    found.append(str(t.triangular_solve(b, t.zeros(2, 2).to_sparse_csr())[0].tolist()))
     found.append(refusal(lambda: t.triangular_solve(b, a.to_sparse_csc()), "unsupported sparse layout"))
     return found, refusal(lambda: t.triangular_solve(b, a.to_sparse()), "Could not run 'aten::triangular_solve'")
 
@@ -445,3 +446,11 @@ def orders_and_whether_they_are_coalesced(t):
     orders = ((0, 1, 2), (1, 0, 2), (-3, -2, -1), (-3, -1, -2), (2, 0, 1), [0, 1, 2])
     like = t.empty_like(s, layout=t.strided, memory_format=t.contiguous_format)
     return [s.permute(order).is_coalesced() for order in orders], str(like.layout), tuple(like.shape)
+
+
+def sums_keep_the_type_of_their_indices(t):
+    places = t.tensor([0, 1, 2, 3], dtype=t.int32), t.tensor([0, 1, 2], dtype=t.int32)
+    x = t.sparse_csr_tensor(*places, t.ones(3), (3, 3))
+    parts = t.tensor([0, 2, 3, 4]), t.tensor([0, 1, 0, 1]), t.ones(4, 1, 1)
+    told = refusal(lambda: t.sparse_compressed_tensor(*parts, (2, 2), layout=t.sparse_bsr, check_invariants=True), 80)
+    return str((x + x).crow_indices().dtype), str((x + x).col_indices().dtype), told
