@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import io
 import itertools
@@ -135,6 +136,33 @@ def _converted_by_swapping(torch: Any) -> Any:
     return found
 
 
+def _copied_subclasses(torch: Any) -> Any:
+    class Silent(torch.Tensor):
+        pass
+
+    class Plain(torch.Tensor):
+        def new_empty(self, shape: Any) -> Any:
+            return torch.Tensor(shape)
+
+    class Right(torch.Tensor):
+        def new_empty(self, shape: Any) -> Any:
+            return type(self)(shape)
+
+    class Weight(torch.nn.Parameter):
+        pass
+
+    found: list[Any] = [type(copy.deepcopy(Weight(torch.ones(2)))).__name__]
+    for kind in (Silent, Plain, Right):
+        x = torch.ones(2).as_subclass(kind)
+        for each in (x, torch.nn.Parameter(x), torch.nn.Buffer(x)):
+            try:
+                made = copy.deepcopy(each)
+                found += [type(made).__name__, made.tolist()]
+            except RuntimeError as error:
+                found += ["for which that function returns another instance of the same subclass" in str(error)]
+    return found
+
+
 def _other_bias(torch: Any, x: Any) -> Any:
     return torch.nn.functional.linear(x, torch.ones(2, 4, dtype=torch.float64), torch.ones(2))
 
@@ -159,6 +187,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "bytes and numbers": _saved(lambda torch, z: [z.untyped_storage(), z]),
     "no memory at all, as several types": _saved(_empty_storage),
     "what module_load makes of a weight": _weights_swapped,
+    "copies of subclasses": _copied_subclasses,
     "parameters that conversion swaps": _converted_by_swapping,
     "no windows, and back": lambda torch: (
         torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 2, 4, 4, requires_grad=True), 0).sum().backward()

@@ -31,6 +31,7 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     if kind_of(self._array).name == "wrapper":  # no memory: its class makes the copy
         new = _cloned(self)
     else:
+        _refuse_without_new_empty(self)
         new = make_subclass(type(self), new_tensor(_copied_memory(self._array, memo)))
     memo[id(self)] = new
     new._rg = self._rg
@@ -42,6 +43,20 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     for name, value in slots_of(self).items():
         setattr(new, name, copy.deepcopy(value, memo))
     return new
+
+
+def _refuse_without_new_empty(x: Any) -> None:
+    """Refuse to copy a tensor of a user's class that does not say how others like it are made."""
+    of = type(x)
+    if of is Tensor or of._is_parameter or of.__module__.startswith("clarion."):
+        return
+    if type(x.new_empty([])) is not of:
+        raise EngineError(
+            "The default implementation of __deepcopy__() for non-wrapper subclasses only works for subclass types that implement "
+            "new_empty() and for which that function returns another instance of the same subclass. You should either properly "
+            f"implement new_empty() for {of.__name__} or override __deepcopy__() if it is intended behavior for new_empty() to "
+            "return an instance of a different type."
+        )
 
 
 def _cloned(x: Any) -> Any:
