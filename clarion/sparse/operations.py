@@ -273,6 +273,8 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     a, b = in_places(x), in_places(other)
     kind = FUNCTIONS["result_type"](a._held, b._held)  # (the opposite of an unsigned number is none)
     held = b._held if alpha == 1 else b._held.to(kind) * alpha
+    if a._at.shape[0] != b._at.shape[0]:
+        return _of_unlike(a, b.alike(held), kind)
     cat = FUNCTIONS["cat"]
     result = make(cat([a._at, b._at], 1), cat([a._held, held]), x.shape)
     if a._array.in_order() and b._array.in_order():  # then PyTorch merges them, whether it knows of the order or not
@@ -280,6 +282,17 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         result = coalesced(result)
         result = make(result._at, result._held, x.shape, known, result._layout)
     return result if x._layout is sparse_coo else compressed(result, x._layout, index=x._index)
+
+
+def _of_unlike(a: Any, b: Any, kind: Any) -> Any:
+    """The sum of tensors of which different dimensions are sparse: of them one must have no entries."""
+    if a._nnz() and b._nnz():
+        raise EngineError(
+            "add: expected 'self' and 'other' to have same density, but 'self' has "
+            f"{a.sparse_dim()} sparse dimensions while 'other' has {b.sparse_dim()} sparse dimensions"
+        )
+    found = b if b._nnz() else a
+    return found.alike(found._held.to(kind))
 
 
 @handles("sub", "subtract")
