@@ -41,6 +41,9 @@ t.where(m, t.ones(2), 1e300) | t.where(m, -1e39, t.ones(2)) | t.where(m, t.ones(
 x.index_fill_(1, t.tensor([0]), x[1, 1]) | w.detach().index_fill_(0, t.tensor([1]), w[0, 1].detach())
 t.add(x.t(), 1, out=t.empty(0)) | t.mul(x.t(), i.t(), out=t.empty(7)) | i.t().round() | i.t().isreal() | i.t().isposinf() | i.t().isneginf() | t.nan_to_num(t.complex(x, x).t()).real
 x.t()[None].expand(2, 3, 2).clone() | x.t()[:, None].expand(3, 2, 2).clone() | x.t()[:, None].expand(3, 2, 2).contiguous()
+t.autograd.grad(t.asin(w - 2).clamp(-9, 9).sum(), w)[0] | t.autograd.grad(t.asin(w - 2)[0].sum(), w)[0] | t.autograd.grad(t.acos(w - 2)[0].sum(), w)[0] | t.autograd.grad(t.acos(w - 2)[0].sum(), w, create_graph=True)[0]
+t.autograd.grad(t.where(w > 2, t.xlogy(w, w - 3), 0).sum(), w)[0] | t.autograd.grad(t.where(w > 4, t.xlogy(w, -1.0), 0).sum(), w)[0] | t.autograd.grad(t.where(w > 4, t.xlogy(2.0, w), 0).sum(), w)[0]
+t.autograd.grad(t.where(w > 2, t.special.xlog1py(w, w - 4), 0).sum(), w)[0] | t.autograd.grad(t.where(w > 2, t.xlogy(w, w - 3), 0).sum(), w, create_graph=True)[0]
 """
 WRITES = """
 i.to(t.uint8)[0] = 300 | i.to(t.uint8)[0, 0] = -1 | w[0, 0, 0] = 1.0 | w[7] = 1.0 | w[:1] = x | w[0] = 1.0 | v[0] = 1.0 | v[9] = 1.0 | t.exp(i, out=i[:1].clone()) | x[:1].expand(2, 3)[0] = 1
@@ -51,7 +54,9 @@ def told(library: Any, value: Any) -> Any:
     """A result in words that both libraries share."""
     if isinstance(value, library.Tensor):
         numbers = value.detach().double().reshape(-1).tolist()
-        kept = [round(n, 5) if n - n == 0 else str(n) for n in numbers]
+        kept = [
+            (round(n, 5) if abs(n) < 10 else float(f"{n:.6g}")) if n - n == 0 else str(n) for n in numbers
+        ]  # (single precision)
         return str(value.dtype).split(".")[-1], tuple(value.shape), value.stride(), value.requires_grad, kept
     return value
 

@@ -110,14 +110,13 @@ xlogy_by_op = TypedOp("xlogy_by", "x y", node="XlogyBackward2", elementwise=True
 
 
 def log_where_used(g: Any, x: Any, y: Any, ops: Any) -> Any:
-    """g * log(y), and 0 where x is 0 and log(y) no number."""
-    return ops.where((x == 0) & (y <= 0), 0, g * ops.log(y))
+    """g * log(y), and 0 where g is 0, or x is and log(y) no number."""
+    return ops.where((x == 0) & (y <= 0), 0, ops.xlogy(g, y))
 
 
 def log_of_number(g: Any, x: Any, y: Any, ops: Any) -> Any:
     """The same, for a number y."""
-    value = math.log(y) if y > 0 else (-math.inf if y == 0 else math.nan)
-    return g * value if y > 0 else ops.where(x == 0, 0, g * value)
+    return g * math.log(y) if y > 0 else ops.where(x == 0, 0, ops.xlogy_by(g, y))
 
 
 xlogy_op.vjp(x=log_where_used, y=lambda g, x, y: g * x / y)

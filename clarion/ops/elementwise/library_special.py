@@ -71,7 +71,8 @@ _one("entr", lambda g, x, ops: g * (-ops.log(x) - 1), "-x log(x): the entropy of
 
 xlog1py_op = TypedOp("special_xlog1py", "x y", node="SpecialXlog1PyBackward0", elementwise=True, promote="float")
 xlog1py_op.refusing("c").vjp(
-    x=lambda g, x, y, ops: ops.where((x == 0) & (y <= -1), 0, g * ops.log1p(y)), y=lambda g, x, y: g * (x / (y + 1))
+    x=lambda g, x, y, ops: ops.where((x == 0) & (y <= -1), 0, ops.special_xlog1py(g, y)),
+    y=lambda g, x, y: g * (x / (y + 1)),
 )
 zeta_op = TypedOp("special_zeta", "x y", node="SpecialZetaBackward0", elementwise=True, promote="float").refusing("c")
 zeta_op.vjp(x=not_implemented("zeta"), y=lambda g, x, y, ops: g * (-x * ops.special_zeta(x + 1, y)))

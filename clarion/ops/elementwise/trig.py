@@ -25,14 +25,18 @@ tan = faces(tan_op, "The tangent.")
 # NOTE [Branch cuts]. These rules see the conjugate of x, where PyTorch conjugates what it has computed from x. On a branch
 # cut that is the other side: the root is taken with an imaginary part of -0, which 1 - x * x (0 - ±0) never has.
 
-asin_op = Op("asin", "x", elementwise=True, promote="float", traits="arc").vjp(
-    x=lambda g, x, ops: g * ops.rsqrt(-(x * x + -1))
-)
+
+def arc_slope(x: Any, ops: Any) -> Any:
+    """1 / √(1 - x²), infinite at both ends."""
+    return ops.rsqrt(1 - x * x if is_real(x) else -(x * x + -1))
+
+
+asin_op = Op("asin", "x", elementwise=True, promote="float", traits="arc")
+asin_op.vjp(x=lambda g, x, ops: g * arc_slope(x, ops))
 asin = faces(asin_op, "The inverse sine.", "arcsin")
 
-acos_op = Op("acos", "x", elementwise=True, promote="float", traits="arc").vjp(
-    x=lambda g, x, ops: g * -ops.rsqrt(-(x * x + -1))
-)
+acos_op = Op("acos", "x", elementwise=True, promote="float", traits="arc")
+acos_op.vjp(x=lambda g, x, ops: g * -arc_slope(x, ops))
 acos = faces(acos_op, "The inverse cosine.", "arccos")
 
 atan_op = Op("atan", "x", elementwise=True, promote="float").vjp(x=lambda g, x: g / (x * x + 1))
