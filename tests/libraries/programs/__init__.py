@@ -52,6 +52,9 @@ LIBRARIES = {
     "e3nn": "e3nn",
     "metric_learning": "pytorch-metric-learning",
     "opacus": "opacus",
+    "transformers_tied": "transformers",
+    "diffusers_stochastic": "diffusers",
+    "torchmetrics_wrappers": "torchmetrics",
 }  # fmt: skip
 
 
