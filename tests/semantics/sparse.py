@@ -491,18 +491,3 @@ def orders_of_dimensions_that_are_none(t):
         refusal(lambda: s.permute(0), "does not match the length of the desired ordering"),
         refusal(lambda: s.permute(1, 1), "permute(): duplicate dims are not allowed."), refusal(lambda: s.permute(0, 2)),
     )  # fmt: skip
-
-
-def sums_with_sparse_zeros(t):
-    """Which dimensions are sparse is what those of the one with entries are."""
-    zeros, hybrid, full = t.sparse_coo_tensor((2, 3)), t.eye(2, 3).to_sparse(1), t.eye(2, 3).to_sparse()
-    whole = t.sparse_coo_tensor((2, 3), dtype=t.int64)
-    none = t.zeros(2, 3).to_sparse(1)
-    written = zeros.clone()
-    written.add_(hybrid)
-    sums = (
-        zeros + hybrid, hybrid + zeros, t.add(zeros, hybrid, alpha=2), zeros - hybrid, whole + hybrid, hybrid + whole, none + full,
-        zeros + none, none + zeros, written,
-    )  # fmt: skip
-    found = [(z.sparse_dim(), z.dense_dim(), z._nnz(), z.is_coalesced(), str(z.dtype), _values(z)) for z in sums]
-    return found, refusal(lambda: hybrid + full, 110), refusal(lambda: full + hybrid, 110)

@@ -454,3 +454,20 @@ def sums_keep_the_type_of_their_indices(t):
     parts = t.tensor([0, 2, 3, 4]), t.tensor([0, 1, 0, 1]), t.ones(4, 1, 1)
     told = refusal(lambda: t.sparse_compressed_tensor(*parts, (2, 2), layout=t.sparse_bsr, check_invariants=True), 80)
     return str((x + x).crow_indices().dtype), str((x + x).col_indices().dtype), told
+
+
+def sums_with_sparse_zeros(t):
+    """Which dimensions are sparse is what those of the one with entries are."""
+    zeros, hybrid, full = t.sparse_coo_tensor((2, 3)), t.eye(2, 3).to_sparse(1), t.eye(2, 3).to_sparse()
+    whole = t.sparse_coo_tensor((2, 3), dtype=t.int64)
+    none = t.zeros(2, 3).to_sparse(1)
+    written = zeros.clone()
+    written.add_(hybrid)
+    sums = (
+        zeros + hybrid, hybrid + zeros, t.add(zeros, hybrid, alpha=2), zeros - hybrid, whole + hybrid, hybrid + whole, none + full,
+        zeros + none, none + zeros, written,
+    )  # fmt: skip
+    found = [
+        (z.sparse_dim(), z.dense_dim(), z._nnz(), z.is_coalesced(), str(z.dtype), z.to_dense().tolist()) for z in sums
+    ]
+    return found, refusal(lambda: hybrid + full, 110), refusal(lambda: full + hybrid, 110)
