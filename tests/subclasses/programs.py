@@ -374,6 +374,16 @@ def reductions() -> Any:
     return plain(found), plain([list(each.shape) for each in found]), seen, plain(again)
 
 
+def stored() -> Any:
+    """Its storage has a size and a device, and no memory."""
+    storage = Logging(torch.ones(2)).untyped_storage()
+    try:
+        said = storage.data_ptr()
+    except RuntimeError as error:
+        said = str(error)
+    return storage.nbytes(), str(storage.device), said
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -399,6 +409,7 @@ PROGRAMS = [
     compared,
     sent,
     reductions,
+    stored,
     beside,
 ]
 

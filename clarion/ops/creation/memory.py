@@ -65,7 +65,10 @@ class UntypedStorage(StorageBase):
 
     def data_ptr(self) -> int:
         """Address of the first byte."""
-        return kind_of(self._root).address(self._root)
+        kind = kind_of(self._root)
+        if kind.name == "wrapper":
+            raise EngineError("Attempted to access the data pointer on an invalid python storage.")
+        return kind.address(self._root)
 
     @property
     def device(self) -> Any:
