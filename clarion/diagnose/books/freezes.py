@@ -1,4 +1,4 @@
-"""Parameters that were frozen for the time of an evaluation, and of which some were forgotten when it was over."""
+"""Parameters that were frozen for the time of an evaluation, and of which some were forgotten when it was over; others with another model."""
 
 from __future__ import annotations
 
@@ -74,3 +74,34 @@ class Freezes:
             self.suspected.append(spell)
         self.suspected = [spell for spell in self.suspected if spell.members]
         return bool(self.suspected)
+
+
+class Shared:
+    """Parameters of an optimizer, never trained, that are frozen because another model shares them which was frozen as a whole (a teacher)."""
+
+    def __init__(self, optimizer: Any, ledger: Ledger) -> None:
+        own = {id(leaf): leaf for group in optimizer.param_groups for leaf in group["params"]}
+        frozen = {key for key, leaf in own.items() if _is_new(leaf) and not engine.requires_grad(leaf)}
+        self.leaves: dict[int, weakref.ref[Any]] = {}
+        self.models: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.ran = False  # was such a model called as a whole? (Else it may only have lent its parts.)
+        for module in list(ledger.modules) if 0 < len(frozen) < len(own) else ():
+            parameters = list(module.parameters())
+            shared = [leaf for leaf in parameters if id(leaf) in frozen]
+            if not shared or any(map(engine.requires_grad, parameters)):
+                continue
+            stories = [engine.story(leaf) for leaf in parameters if id(leaf) not in own]
+            places = {story.frozen for story in stories if story is not None and story.frozen is not None}
+            if places.intersection(engine.story(leaf).frozen for leaf in shared):
+                self.models.add(module)
+                self.leaves.update((id(leaf), weakref.ref(leaf)) for leaf in shared)
+
+    def still(self) -> list[Any]:
+        """Those that are frozen still."""
+        found = [leaf for reference in self.leaves.values() if (leaf := reference()) is not None]
+        return [leaf for leaf in found if _is_new(leaf) and not engine.requires_grad(leaf)]
+
+
+def _is_new(leaf: Any) -> bool:
+    story = engine.story(leaf)
+    return story is not None and not story.deposits

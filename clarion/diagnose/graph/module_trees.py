@@ -101,3 +101,16 @@ def _members_reached(seat: Seat | None, is_reached: Callable[[Any], bool]) -> It
         if type(module).__name__ in ("ModuleList", "ModuleDict"):
             yield [any(is_reached(p) for p in member.parameters()) for member in members if member is not None]
         module = module._modules[step]
+
+
+def is_past_a_hook(seat: Seat | None) -> bool:
+    """Does a hook take what an earlier part of the model gives? Then the rest of it may be there to be left out."""
+    if seat is None:
+        return False
+    path = seat.name.rpartition(".")[0]
+    for name, module in seat.root.named_modules():
+        if name == path:
+            return False
+        if module._forward_hooks and not f"{path}.".startswith(f"{name}." if name else ""):
+            return True
+    return False

@@ -8,9 +8,9 @@ from typing import Any
 
 from .. import engine
 from ..books.departures import leaves_of
-from ..books.freezes import Freezes
+from ..books.freezes import Freezes, Shared
 from ..books.records import OptimizerStory, Story, Update
-from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_users, seats, weights_in
+from ..graph.module_trees import Seat, is_in_a_list, is_one_of_many, is_past_a_hook, is_users, seats, weights_in
 from ..graph.names import listed, names_of
 from ..graph.relations import APPLIED, COMPILED, TERM, UPSTREAM, WEIGHT, relations
 from ..graph.strangers import Copies, Written, is_owned
@@ -75,6 +75,7 @@ class ParameterNotOptimized(Diagnosis):
         self._frozen: dict[int, tuple[weakref.ref[Any], Place | None, OptimizerStory]] = {}
         self._in_vain: list[tuple[Place | None, list[weakref.ref[Any]], int]] = []  # `module.requires_grad = True`
         self._freezes = Freezes(session, self.ledger)
+        self._shared: dict[int, Shared] = {}  # by optimizer's story (its id)
 
     # Gradients that nobody uses ------------------------------------------------------------------
 
@@ -104,6 +105,8 @@ class ParameterNotOptimized(Diagnosis):
     def near_module_entered(self, module: Any) -> None:
         """Is it run while it is frozen?"""
         self._freezes.ran(module)
+        for shared in self._shared.values():
+            shared.ran = shared.ran or module in shared.models
 
     def on_attribute_set(self, module: Any, name: str, value: Any) -> None:
         """`module.requires_grad = True` makes an attribute that nobody reads."""
@@ -145,6 +148,7 @@ class ParameterNotOptimized(Diagnosis):
     def near_stepped(self, optimizer: Any) -> None:
         """Judge, as far as it is known."""
         self._look_for_idle(optimizer)
+        self._look_for_shared(optimizer, optimizer._story)
         last = self.ledger.last_backward
         for reference in last.leaves if last is not None else ():
             leaf = reference()
@@ -352,7 +356,7 @@ class ParameterNotOptimized(Diagnosis):
             and id(leaf) not in used
             and not any(d.carries([leaf]) for d in cut)
             and not _stands_in(leaf, table.get(id(leaf)))
-            and not _is_past_a_hook(table.get(id(leaf)))
+            and not is_past_a_hook(table.get(id(leaf)))
             and not (is_one_of_many if late and not chosen else is_in_a_list)(table.get(id(leaf)), _is_reached)
         ]
         if idle:
@@ -405,6 +409,25 @@ class ParameterNotOptimized(Diagnosis):
                 )
         self._say_in_vain(_DEPOSITS)
         self._say_forgotten(_DEPOSITS)
+
+    def _look_for_shared(self, optimizer: Any, story: OptimizerStory) -> None:
+        """Was a part of it frozen along with another model?"""
+        shared = self._shared.get(id(story))
+        if shared is None:
+            self._shared[id(story)] = shared = Shared(optimizer, self.ledger)
+        if not shared.ran or story.steps < _IDLE:
+            return
+        shared.ran, leaves = False, [leaf for leaf in shared.still() if not self._written.has(leaf)]
+        if leaves and not any(m in self._loaded for model in shared.models for m in model.modules()):
+            places = [engine.story(leaf).frozen for leaf in leaves]
+            self.report(
+                story.made,
+                f"{listed(names_of(self.ledger, leaves))} of this optimizer {'is' if len(leaves) == 1 else 'are'} shared with "
+                f"another model that was frozen as a whole at {text(places[0])}: none of the {story.steps} updates changed "
+                f"{'it' if len(leaves) == 1 else 'them'}.",
+                fix="give the other model a copy of its own: `copy.deepcopy(...)`, before it is frozen.",
+                also=_distinct(places),
+            )
 
     def _say_forgotten(self, steps: int) -> None:
         """Parameters that an evaluation froze, and that stayed so."""
@@ -468,19 +491,6 @@ def _stands_in(leaf: Any, seat: Seat | None) -> bool:
     """Is it there to be asked for its device and dtype: without any element, or with one and named so?"""
     size = engine.size(leaf)
     return size == 0 or (size == 1 and seat is not None and _DUMMY.search(seat.name) is not None)
-
-
-def _is_past_a_hook(seat: Seat | None) -> bool:
-    """Does a hook take what an earlier part of the model gives? Then the rest of it may be there to be left out."""
-    if seat is None:
-        return False
-    path = seat.name.rpartition(".")[0]
-    for name, module in seat.root.named_modules():
-        if name == path:
-            return False
-        if module._forward_hooks and not f"{path}.".startswith(f"{name}." if name else ""):
-            return True
-    return False
 
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:

@@ -33,7 +33,8 @@ class SnapshotAliased(Diagnosis):
 
             best, best_state = loss, copy.deepcopy(model.state_dict())
 
-    Likewise a penalty or an average of the difference to such a snapshot: it is always zero.
+    Likewise a penalty or an average of the difference to such a snapshot: it is always zero. And an average of several is the
+    last of them.
 
     Silent where the state is saved at once, or where it was copied.
     """
@@ -67,6 +68,7 @@ class SnapshotAliased(Diagnosis):
     def on_state_loaded(self, module: Any, state: Any) -> None:
         """A state is put back."""
         self._judge(state, "loaded")
+        self._judge_several()
 
     def on_state_written(self, value: Any) -> None:
         """Something is saved."""
@@ -95,6 +97,23 @@ class SnapshotAliased(Diagnosis):
             fix="take a copy: `copy.deepcopy(model.state_dict())`, or `{k: v.clone() for k, v in …}`.",
             also=[here()],
         )
+
+    def _judge_several(self) -> None:
+        """Are states kept that one line took at different times? Whatever is made of them, they are one and the same."""
+        times: dict[Any, int] = {}  # by line and memory: a version
+        for reference, place, version in list(self._taken.values()):
+            tensor = reference()
+            if tensor is None or place is None or engine.writes(tensor) == version:
+                continue
+            if times.setdefault((place, engine.memory(tensor)), version) != version and self.ledger.is_trained(tensor):
+                self.report(
+                    place,
+                    f"States that `state_dict()` gave here at different times are kept, and something is loaded at {text(here())}: "
+                    "all of them share the memory of the current weights, and are equal.",
+                    fix="take copies: `copy.deepcopy(model.state_dict())`, or `{k: v.clone() for k, v in …}`.",
+                    also=[here()],
+                )
+                return
 
     def _judge(self, value: Any, what: str) -> None:
         if not self._taken:
