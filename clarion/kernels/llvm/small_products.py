@@ -19,6 +19,7 @@ from .api import (
     adjacent,
     answer,
     api,
+    new_array,
     of,
     same,
     when_not,
@@ -181,15 +182,11 @@ def _attempt(scalar: str) -> Function:
     with f.counted("1", f.op("sub", "i64", ndim, "1")) as d:
         f.store("i64", at(f, left, d), f.element(shape, d, "i64"))
     f.store("i64", n, f.element(shape, f.op("sub", "i64", ndim, "1"), "i64"))
-    type_ = f.cast("inttoptr", "i64", "%descr", "ptr")
-    f.line(f"call void {api(f, 'incref')}(ptr {type_})")
-    given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {shape}"
-    out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    with f.when(f.op("icmp ne", "ptr", out, "null")):
-        down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
-        places = f"ptr {of(f, '%left', DATA)}, i64 {down}, i64 {across}, ptr {source.get()}, ptr {row.get()}"
-        sizes = f"ptr {of(f, out, DATA)}, i64 {m}, i64 {n}, i64 {k}"
-        f.line(f"call void @multiply_{scalar}({places}, {sizes})")
+    out = new_array(f, f.cast("inttoptr", "i64", "%descr", "ptr"), ndim, shape)
+    down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
+    places = f"ptr {of(f, '%left', DATA)}, i64 {down}, i64 {across}, ptr {source.get()}, ptr {row.get()}"
+    sizes = f"ptr {of(f, out, DATA)}, i64 {m}, i64 {n}, i64 {k}"
+    f.line(f"call void @multiply_{scalar}({places}, {sizes})")
     f.end(f"ptr {out}")
     return f
 
@@ -208,10 +205,10 @@ def _batch(scalar: str) -> Function:
     when_not(f, same(f, field(f, "%card", BATCHES), "1", "i64"), no)
     left_lies = _matrix(f, "%left", "%descr", item, no)
     right_lies = _matrix(f, "%right", "%descr", item, no)
-    ndim = of(f, "%right", NDIM, "i32")
-    when_not(f, same(f, of(f, "%left", NDIM, "i32"), ndim, "i32"), no)
+    ndim = f.cast("sext", "i32", of(f, "%right", NDIM, "i32"), "i64")
+    when_not(f, same(f, of(f, "%left", NDIM, "i32"), of(f, "%right", NDIM, "i32"), "i32"), no)
     left, right, batch = of(f, "%left", DIMS), of(f, "%right", DIMS), f.variable("i64", "1")
-    columns = f.op("sub", "i64", f.cast("sext", "i32", ndim, "i64"), "1")
+    columns = f.op("sub", "i64", ndim, "1")
     rows = f.op("sub", "i64", columns, "1")
     (a, b), (c, d) = ([at(f, dims, axis) for axis in (rows, columns)] for dims in (left, right))
     m, k = (f.let(f"select i1 {transposed}, i64 {x}, i64 {y}") for x, y in ((b, a), (a, b)))
@@ -229,24 +226,20 @@ def _batch(scalar: str) -> Function:
     when_not(f, f.op("or", "i1", f.op("xor", "i1", turns, "true"), f.op("icmp sle", "i64", pattern, str(ROOM))), no)
     f.store("i64", m, f.element(shape, rows, "i64"))
     f.store("i64", n, f.element(shape, columns, "i64"))
-    type_ = f.cast("inttoptr", "i64", "%descr", "ptr")
-    f.line(f"call void {api(f, 'incref')}(ptr {type_})")
-    given = f"ptr {api(f, 'array_type')}, ptr {type_}, i32 {ndim}, ptr {shape}"
-    out = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    with f.when(f.op("icmp ne", "ptr", out, "null")):
-        down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
-        first, source, target = (of(f, each, DATA) for each in ("%left", "%right", out))
-        with f.counted("0", batch.get()) as each:
-            x, y, z = (
-                f.element(place, f.op("mul", "i64", each, f.op("mul", "i64", p, q)), scalar)
-                for place, p, q in ((first, m, k), (source, k, n), (target, m, n))
-            )
-            lying = f.variable("ptr", y)
-            with f.when(turns):
-                f.line(f"call void @turned_{scalar}(ptr {y}, ptr {room}, i64 {n}, i64 {k})")
-                lying.set(room)
-            places = f"ptr {x}, i64 {down}, i64 {across}, ptr {lying.get()}, ptr null, ptr {z}"
-            f.line(f"call void @multiply_{scalar}({places}, i64 {m}, i64 {n}, i64 {k})")
+    out = new_array(f, f.cast("inttoptr", "i64", "%descr", "ptr"), ndim, shape)
+    down, across = _steps(f, f.op("xor", "i1", transposed, left_lies), m, k)
+    first, source, target = (of(f, each, DATA) for each in ("%left", "%right", out))
+    with f.counted("0", batch.get()) as each:
+        x, y, z = (
+            f.element(place, f.op("mul", "i64", each, f.op("mul", "i64", p, q)), scalar)
+            for place, p, q in ((first, m, k), (source, k, n), (target, m, n))
+        )
+        lying = f.variable("ptr", y)
+        with f.when(turns):
+            f.line(f"call void @turned_{scalar}(ptr {y}, ptr {room}, i64 {n}, i64 {k})")
+            lying.set(room)
+        places = f"ptr {x}, i64 {down}, i64 {across}, ptr {lying.get()}, ptr null, ptr {z}"
+        f.line(f"call void @multiply_{scalar}({places}, i64 {m}, i64 {n}, i64 {k})")
     f.end(f"ptr {out}")
     return f
 
