@@ -13,7 +13,8 @@ failure: `wake()`. `rest_…` methods hear of events meanwhile. Rules must not c
 single event after the first hundreds of steps.
 
 NOTE [Never in the way]: a rule that fails with an exception of its own is taken out and named in the summary; the user's
-program goes on. Only findings under `strict` (or a warning filter "error") are raised.
+program goes on. Only findings under `strict` (or a warning filter "error") are raised, and what the program's own signal handlers raise in
+the midst of a rule.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from typing import Any
 from ..errors import DiagnosisError, DiagnosisWarning, NoDataError
 from ..events import replace, tidy
 from ..forks import fork_safe
-from . import engine
+from . import engine, signals
 from .books.float_notes import notes
 from .books.ledger import REST_AFTER, Ledger
 from .books.memory import Memory
@@ -294,7 +295,7 @@ class Session:
         """A rule broke: silence it, and remember why. NOTE [Never in the way]."""
         if isinstance(error, NoDataError) or "MetaArray" in str(error):
             return  # it asked for values of a tensor on the meta device: there are none to judge
-        if os.environ.get("CLARION_DIAGNOSE_DEBUG"):
+        if signals.of_the_program(error) or os.environ.get("CLARION_DIAGNOSE_DEBUG"):
             raise error
         self.failures.setdefault(key, _without_frames(error))
         self.silenced.add(key)

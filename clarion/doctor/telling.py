@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..diagnose.signals import of_the_program
 from ..errors import DiagnosisError, DiagnosisWarning
 from . import home
 from .home import at_home
@@ -64,7 +65,7 @@ def uncompiled(function: Any) -> Any:
 
 def failed(what: str, error: Exception) -> None:
     """Something of ours broke: it is named in the summary, and no longer done."""
-    if os.environ.get("CLARION_DIAGNOSE_DEBUG"):
+    if of_the_program(error) or os.environ.get("CLARION_DIAGNOSE_DEBUG"):
         raise error
     failures.setdefault(what, error)
     from . import watching

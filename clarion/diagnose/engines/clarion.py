@@ -32,6 +32,7 @@ from ...kernels import captures
 from ...kernels import quiet as _warnings
 from ..engine import LOST
 from ..graph.traits import having
+from ..signals import of_the_program
 from ..source.installed import is_installed
 from .custom import custom_call as custom_call
 from .custom import random_state as random_state
@@ -177,7 +178,9 @@ def compute(of: Any, values: list[Any]) -> list[Any] | None:
     try:
         arrays, _ = declared.raw_operands([new_tensor(v) if isinstance(v, np.ndarray) else v for v in values])
         result = declared.kernel(arrays, *params) if declared.variadic else declared.kernel(*arrays, *params)
-    except Exception:
+    except Exception as error:
+        if of_the_program(error):
+            raise
         return None  # unknown, then
     return [np.asarray(whole(out)) for out in (result if isinstance(result, (tuple, list)) else (result,))]
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import engine
 from ..engine import Tensor
+from ..signals import of_the_program
 
 RIGHT, WRONG, SURROGATE, UNKNOWN = "right", "wrong", "surrogate", "unknown"
 _STEP = 1e-6
@@ -52,7 +53,9 @@ class Probe:
             for spread in (0.0, 0.1, 1e-3, 0.1, 1e-2):
                 try:
                     found = self._at(self._point(spread))
-                except Exception:  # it does not run in float64, or not there
+                except Exception as error:  # it does not run in float64, or not there
+                    if of_the_program(error):
+                        raise
                     found = Verdict(UNKNOWN)
                 if found.kind == SURROGATE:
                     return found
