@@ -246,7 +246,7 @@ def test_a_capsule_is_received_once():
 
 
 def test_brain_floats_of_another_library():
-    jax = pytest.importorskip("jax")
+    jax = pytest.importorskip("jax", reason="another library that reads and sends them: JAX")
     x = torch.arange(6).to(torch.bfloat16).view(2, 3)
     there = jax.dlpack.from_dlpack(x)
     assert (str(there.dtype), there.tolist()) == ("bfloat16", x.tolist())

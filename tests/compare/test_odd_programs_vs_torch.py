@@ -33,7 +33,7 @@ t.linalg.svdvals(x.half()) | t.linalg.det(w.half()) | x.where(x > 0) | t.vdot(x[
 t.ops.aten.slice.Tensor(x, 1, 0, 2) | t.ops.aten.index.Tensor(x, [None, i[0] - 1]) | t.ops.aten._softmax(x, 1, False)
 t.ops.aten.convolution(x[None], w[:, :, None], None, [1], [0], [1], False, [0], 1) | t.ops.aten.upsample_bilinear2d(x[None, None], [3, 4], True)
 t.ops.aten.upsample_nearest2d(x[None, None], [4, 6]) | t.ops.aten.reflection_pad1d(x, [1, 1]) | t.ops.aten.threshold_backward(x, x, 0)
-t.ops.aten._log_softmax_backward_data(x, x, 1, t.float32) | t.ops.aten.tanh_backward(x, x) | t.ops.aten.im2col(x[None, None], [2, 2], [1, 1], [0, 0], [1, 1])
+t.ops.aten._log_softmax_backward_data(x, -x, 1, t.float32) | t.ops.aten.tanh_backward(x, x) | t.ops.aten.im2col(x[None, None], [2, 2], [1, 1], [0, 0], [1, 1])
 t.autograd.grad(t.lerp(w, w * 2, f).sum(), w)[0] | t.autograd.grad(w.var(correction=f).sum(), w)[0] | t.autograd.grad(w.std(0, correction=f).sum(), w)[0]
 t.autograd.grad(t.logit(w / w.detach().sub(1), 0.1).sum(), w)[0] | F._in_projection_packed(w, w, w, t.ones(6, 2))[2] | F._canonical_mask(m, "m", None, "", t.float32) | nn.init._no_grad_trunc_normal_(x.clone(), 0.0, 1.0, -2.0, 2.0)
 t.sparse_csr_tensor([0, 2, 2], [1, 0], x[0, :2], (2, 2)).to_dense() | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2)) @ w | t.sparse_csr_tensor([0, 2, 2], [1, 1], x[0, :2], (2, 2), check_invariants=True)
@@ -54,9 +54,7 @@ def told(library: Any, value: Any) -> Any:
     """A result in words that both libraries share."""
     if isinstance(value, library.Tensor):
         numbers = value.detach().double().reshape(-1).tolist()
-        kept = [
-            (round(n, 5) if abs(n) < 10 else float(f"{n:.6g}")) if n - n == 0 else str(n) for n in numbers
-        ]  # (single precision)
+        kept = [round(n, 5) if n - n == 0 else str(n) for n in numbers]
         return str(value.dtype).split(".")[-1], tuple(value.shape), value.stride(), value.requires_grad, kept
     return value
 

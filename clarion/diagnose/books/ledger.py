@@ -26,7 +26,7 @@ from .glance import Glance
 from .history import all_finite, sample
 from .leaves import KnowsLeaves
 from .passes import CountsPasses
-from .records import APPLIED, DENSE, LOOKED, UNUSED, Backward, Clear, OptimizerStory, Story, Update
+from .records import APPLIED, DENSE, UNUSED, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace
 from .switches import Switches
 from .unrecorded import Unrecorded
@@ -220,15 +220,13 @@ class Ledger(CountsPasses, KnowsLeaves):
         if story is not None:
             story.looked = True
             if story.backward is not None:
-                story.backward.used = story.backward.used or LOOKED
+                story.backward.look()
             looked = self._thread.looked
             if len(looked) < 10_000:
                 looked[id(leaf)] = leaf
                 self.session.hear_writes()
         elif self.last_backward is not None and engine.grad(leaf) is not None:
-            self.last_backward.used = (
-                self.last_backward.used or LOOKED
-            )  # a leaf made just now (an adversarial input): its pass was for this
+            self.last_backward.look()  # a leaf made just now (an adversarial input): its pass was for this
 
     def on_hooked(self, tensor: Any) -> None:
         """The next pass is there for the gradient of an activation, too (Grad-CAM)."""
@@ -240,7 +238,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             for leaf in leaves:
                 story = engine.story(leaf)
                 if story is not None and story.backward is not None:
-                    story.backward.used = story.backward.used or LOOKED
+                    story.backward.look()
 
     def on_cleared(self, leaves: Any) -> None:
         """Gradients were set to None, to zero, or overwritten."""
@@ -268,7 +266,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             if grad is not None and engine.memory(grad) == memory:
                 story = engine.story(leaf)
                 if story.backward is not None:
-                    story.backward.used = story.backward.used or LOOKED
+                    story.backward.look()
                 story.consumed = story.fresh = False
                 return
         replaced = how == "data" and engine.story(tensor) is not None  # `w.data = …`: its array is a new one

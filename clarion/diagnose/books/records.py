@@ -58,6 +58,10 @@ class Backward:
         self.loss: float | None = None  # its value, if it has one element
         self.leaves: list[weakref.ref[Any]] | tuple[()] = ()  # who got a gradient (known only while listening closely)
 
+    def look(self) -> None:
+        """The user looks at one of its gradients."""
+        self.used = self.used or LOOKED
+
 
 class Story:
     """What happened to one leaf.

@@ -207,9 +207,8 @@ def is_freed(of: Any) -> bool:
     return of.saved is FREED
 
 
-unfold = unframed = missed = (
-    lambda *_, **__: ()
-)  # every operation has its node and is told, and every module has its frame
+# Every operation has its node and is told, and every module has its frame.
+unfold = unframed = missed = lambda *_, **__: ()
 
 
 def firing(of: Any) -> Any:

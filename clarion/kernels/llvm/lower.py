@@ -106,9 +106,8 @@ class Steps:
         if word == "sqrt":
             return self.f.intrinsic("sqrt", type_, *operands)
         if word == "exp" and term.operands[0].operation == "input":
-            return m.exp(
-                operands[0], rounded=True
-            )  # itself asked for, no step of a softmax: its last digit is looked at
+            # Itself asked for, no step of a softmax: its last digit is looked at.
+            return m.exp(operands[0], rounded=True)
         if not hasattr(m, word):
             raise Untraceable(f"no compiled {word}")
         return str(getattr(m, word)(*operands))
