@@ -73,11 +73,14 @@ def letter(numbers: list[Any]) -> Any:
 
 @contextlib.contextmanager
 def _unwatched(t: Any) -> Iterator[None]:
-    """Reading values waits for a GPU: not an error of the program, if it has asked to be told of such."""
-    if t.device.type != "cuda":
+    """Reading values waits for a GPU: not an error of the program, if it has asked to be told of such.
+
+    Where it has not, the mode is left alone: setting it makes PyTorch warn once that it is a prototype.
+    """
+    mode = torch.cuda.get_sync_debug_mode() if t.device.type == "cuda" else 0
+    if mode == 0:
         yield
         return
-    mode = torch.cuda.get_sync_debug_mode()
     torch.cuda.set_sync_debug_mode(0)
     try:
         yield

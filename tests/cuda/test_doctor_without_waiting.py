@@ -41,7 +41,10 @@ def test_steps_at_rest_and_awake(clipped):
 
 @pytest.mark.filterwarnings("ignore::clarion.DiagnosisWarning")
 def test_findings_are_those_of_the_cpu():
-    """What is wrong is found all the same: here gradients that are never cleared."""
+    """What is wrong is found all the same: here gradients that are never cleared.
+
+    Also in a process of its own, where warnings are errors: the first change of the sync debug mode warns.
+    """
     torch.manual_seed(0)
     model = torch.nn.Linear(8, 1).cuda()
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
@@ -49,4 +52,5 @@ def test_findings_are_those_of_the_cpu():
         for _ in range(6):
             model(torch.randn(16, 8, device="cuda")).pow(2).mean().backward()
             optimizer.step()
+        assert not watched._session.failures
     assert [finding.name for finding in watched.findings] == ["stale-gradient"]
