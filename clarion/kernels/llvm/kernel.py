@@ -27,7 +27,7 @@ CHEAP = (
 GRADIENTS = 1 if config.COMPILE == "all" else 8192  # elements from which a gradient rule is worth compiling
 # Operations whose compiled results may have other last bits than the array library's.
 FUNCTIONS_OF_ITS_OWN = frozenset(
-    ["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "ndtr", "sin", "cos", "pow", "sum"]
+    ["exp", "expm1", "exp2", "log", "log1p", "tanh", "erf", "ndtr", "sigmoid", "sin", "cos", "pow", "sum"]
 )
 
 SHORT = 32  # elements of a row below which it is not worth a call of its own

@@ -24,7 +24,7 @@ _ROUNDING = {"floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 _OPERATORS = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 # What a step costs beside an addition, for the choice of how many elements are worth a thread.
-COSTS = {"exp": 12, "expm1": 16, "exp2": 12, "log": 20, "log1p": 24, "tanh": 20, "erf": 28, "ndtr": 24, "sin": 24, "cos": 24, "pow": 60,
+COSTS = {"exp": 12, "expm1": 16, "exp2": 12, "log": 20, "log1p": 24, "tanh": 20, "erf": 28, "ndtr": 24, "sigmoid": 18, "sin": 24, "cos": 24, "pow": 60,
          "div": 5, "sqrt": 6}  # fmt: skip
 
 

@@ -8,9 +8,9 @@ The coefficients are Chebyshev fits of the remainders that stand beside them.
 from __future__ import annotations
 
 import math
-import struct
 
-from .text import Function, like, literal
+from .text import literal
+from .waves import Waves
 
 # (expm1(r) - r) / r^2 for |r| <= log(2) / 2
 _EXP = {
@@ -40,163 +40,23 @@ _ERF32 = (-1.08054827410312204e-8, 3.3760508709067932e-7, -4.7856078685317682e-6
 _NDTR32 = (2.56825561e-09, -9.60230579e-08, 1.5913721e-06, -1.52736266e-05, 9.11882162e-05, -0.000309061026,
            3.20196559e-05, 0.00693190284, -0.0524423234, -0.459218085, -1.15110469)  # fmt: skip
 _EXP2 = (0.000154614478, 0.00133908668, 0.00961805694, 0.0555035695, 0.240226507, 0.693147182)
-# For |x| <= 0.4: (tanh(x) / x - 1) / x^2 and erf(x) / x - 1, polynomials in x^2
+# (expm1(r) - r) / r^2 for -0.2 <= r / log(2) <= 0.8
+_TANH64 = (2.49435983934521218e-9, 2.46756045812189863e-8, 2.7573519558917545e-7, 2.75570479672322548e-6,
+           0.0000248015850855020744, 0.000198412699645298749, 0.00138888888882829865, 0.00833333333331950201,
+           0.0416666666666675105, 0.166666666666666711, 0.5)  # fmt: skip
+# (tanh(x) / x - 1) / x^2 for |x| <= 0.4 and erf(x) / x - 1 for |x| <= 0.48, polynomials in x^2
 _SMALL_TANH32 = (0.0192680459746147873, -0.0537151214187553596, 0.133325320803038957, -0.333333293351701435)
-_SMALL_ERF32 = (-0.0252531073604255424, 0.112678400074186169, -0.376121307114785316, 0.128379141706849805)
-# (sin(r) / r - 1) / r^2 and (cos(r) - 1 + r^2 / 2) / r^4, polynomials in r^2, for |r| <= pi / 4
-_SIN = {
-    "float": (2.72496200800753295e-6, -0.000198400843764227035, 0.0083333318703413485, -0.166666666638440495),
-    "double": (-7.58663688282515966e-13, 1.60585305966459547e-10, -2.50521062259944007e-8, 2.75573192193205798e-6,
-               -0.00019841269841265041, 0.00833333333333333148, -0.166666666666666667),
-}  # fmt: skip
-_COS = {
-    "float": (-2.7300704038086652e-7, 0.000024800598408350121, -0.00138888876683706632, 0.0416666666643118234),
-    "double": (4.74583841253102297e-14, -1.14704603192095118e-11, 2.08767557874926059e-9, -2.75573192213924907e-7,
-               0.0000248015873015846331, -0.00138888888888888879, 0.0416666666666666667),
-}  # fmt: skip
-
-# log(2) and pi / 2 in parts: the first have few bits, so that a small whole number times them is exact.
+_SMALL_ERF32 = (0.00475643116171307377, -0.0267734535256537858, 0.11283034189482302, -0.376126171532226375,
+                0.128379166093497258)  # fmt: skip
+# log(2) in two parts: the first has few bits, so that a small whole number times it is exact.
 _LN2 = {
     "float": (0.693145751953125, 1.42860682030941723e-06),
     "double": (6.93147180369123816490e-01, 1.90821492927058770002e-10),
 }
-_HALF_PI = {
-    "float": (1.5703125, 0.0004837512969970703125, 7.549790126404332e-08, -1.7151244994428829e-15),
-    "double": (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
-}
-_FAR = {"float": 8000.0, "double": 1e6}  # beyond, the C library reduces the argument of sin and cos
 
 
-class Mathematics:
+class Mathematics(Waves):
     """Functions of vectors of one floating type."""
-
-    def __init__(self, function: Function, type_: str) -> None:
-        self.f, self.t = function, type_
-        self.scalar = "double" if "double" in type_ else "float"
-        self.double = self.scalar == "double"
-        self.bits, self.fraction, self.bias = (64, 52, 1023) if self.double else (32, 23, 127)
-        self.i = like(type_, f"i{self.bits}")
-        self.mask = like(type_, "i1")
-
-    # Steps ---------------------------------------------------------------------------------------------
-
-    def c(self, value: float) -> str:
-        return literal(self.t, value)
-
-    def add(self, a: str, b: str) -> str:
-        return self.f.op("fadd", self.t, a, b)
-
-    def sub(self, a: str, b: str) -> str:
-        return self.f.op("fsub", self.t, a, b)
-
-    def mul(self, a: str, b: str) -> str:
-        return self.f.op("fmul", self.t, a, b)
-
-    def div(self, a: str, b: str) -> str:
-        return self.f.op("fdiv", self.t, a, b)
-
-    def fma(self, a: str, b: str, c: str) -> str:
-        return self.f.intrinsic("fma", self.t, a, b, c)
-
-    def neg(self, a: str) -> str:
-        return self.f.op("fneg", self.t, a)
-
-    def abs(self, a: str) -> str:
-        return self.f.intrinsic("fabs", self.t, a)
-
-    def copysign(self, a: str, sign: str) -> str:
-        return self.f.intrinsic("copysign", self.t, a, sign)
-
-    def pick(self, condition: str, yes: str, no: str) -> str:
-        return self.f.select(self.t, condition, yes, no)
-
-    def compare(self, word: str, a: str, b: str) -> str:
-        """A comparison of numbers, none of which is NaN (`oeq`, `une`, `ord` and `uno` may be)."""
-        return self.f.op(f"fcmp {word}", self.t, a, b)
-
-    def both(self, a: str, b: str) -> str:
-        return self.f.op("and", self.mask, a, b)
-
-    def either(self, a: str, b: str) -> str:
-        return self.f.op("or", self.mask, a, b)
-
-    def any(self, condition: str) -> str:
-        """Does the condition hold in any lane?"""
-        return self.f.call(f"llvm.vector.reduce.or.v{self.t[1:].split(' x ')[0]}i1", "i1", f"{self.mask} {condition}")
-
-    def horner(self, x: str, coefficients: tuple[float, ...]) -> str:
-        result = self.c(coefficients[0])
-        for value in coefficients[1:]:
-            result = self.fma(result, x, self.c(value))
-        return result
-
-    def clamped(self, x: str, low: float, high: float) -> str:
-        """Between two numbers; x is not NaN."""
-        x = self.pick(self.compare("olt", x, self.c(low)), self.c(low), x)
-        return self.pick(self.compare("ogt", x, self.c(high)), self.c(high), x)
-
-    def without_nan(self, x: str, instead: float = 0.0) -> tuple[str, str]:
-        """Where x is NaN, and x with another number there."""
-        nan = self.compare("uno", x, x)
-        return nan, self.pick(nan, self.c(instead), x)
-
-    def magnitude(self, x: str) -> str:
-        """The bits of |x|, which are ordered as the numbers are; those of NaN come last."""
-        bits = self.f.cast("bitcast", self.t, x, self.i)
-        return self.f.op("and", self.i, bits, literal(self.i, (1 << (self.bits - 1)) - 1))
-
-    def bits_of(self, value: float) -> str:
-        """A number's bits as a whole number, in all lanes."""
-        word = (
-            struct.unpack("<q", struct.pack("<d", value))
-            if self.double
-            else struct.unpack("<i", struct.pack("<f", value))
-        )
-        return literal(self.i, word[0])
-
-    def beyond(self, x: str, limit: float) -> str:
-        """Where |x| is above a limit, or x is NaN."""
-        return self.f.op("icmp ugt", self.i, self.magnitude(x), self.bits_of(limit))
-
-    def at_most(self, x: str, limit: float) -> str:
-        """|x|, or the limit where it is above that or NaN."""
-        least = self.f.intrinsic("umin", self.i, self.magnitude(x), self.bits_of(limit))
-        return self.f.cast("bitcast", self.i, least, self.t)
-
-    def power_of_two(self, n: str) -> str:
-        """2 to a whole number (of the integer type) between the smallest and the largest exponent."""
-        shifted = self.f.op("add", self.i, n, literal(self.i, self.bias))
-        return self.f.cast("bitcast", self.i, self.f.op("shl", self.i, shifted, literal(self.i, self.fraction)), self.t)
-
-    def complain(self, where: str, numerator: float) -> None:
-        """Raise the processor's flag for 0/0 (numerator 0) or 1/0 (numerator 1), if the condition holds anywhere."""
-        with self.f.when(self.any(where), rarely=True):
-            place = self.f.reserve(self.scalar)
-            self.f.line(f"store volatile {self.scalar} {literal(self.scalar, 0)}, ptr {place}")
-            zero = self.f.let(f"load volatile {self.scalar}, ptr {place}")
-            result = self.f.op("fdiv", self.scalar, literal(self.scalar, numerator), zero)
-            self.f.line(f"store volatile {self.scalar} {result}, ptr {place}")
-
-    # Minimum, maximum, comparison ------------------------------------------------------------------------
-
-    def ordered(self, a: str, b: str) -> tuple[str, str, str]:
-        """Where one of two is NaN, and both with 0 there."""
-        nan = self.compare("uno", a, b)
-        return nan, self.pick(nan, self.c(0), a), self.pick(nan, self.c(0), b)
-
-    def compared(self, word: str, a: str, b: str) -> str:
-        """A comparison of anything: false where one is NaN."""
-        if word in ("oeq", "une"):
-            return self.compare(word, a, b)
-        nan, a, b = self.ordered(a, b)
-        found = self.compare(word, a, b)
-        return self.both(found, self.f.op("xor", self.mask, nan, literal(self.mask, 1)))
-
-    def extreme(self, word: str, a: str, b: str) -> str:
-        """The larger (`ogt`) or smaller (`olt`) of two; NaN if one is."""
-        nan, x, y = self.ordered(a, b)
-        found = self.pick(self.compare(word, x, y), x, y)
-        return self.pick(nan, self.add(a, b), found)
 
     # Exponentials ----------------------------------------------------------------------------------------
 
@@ -299,20 +159,68 @@ class Mathematics:
         whole = self.f.cast("fptosi", self.t, n, self.i)
         return self.pick(nan, x, self._scaled(self.add(e, self.c(1)), whole))
 
+    def sigmoid(self, x: str) -> str:
+        """2^-n / (2^-n + 1 + e) for e = expm1(r), x = r - n log(2); 0 where exp(-x) is infinite, as PyTorch's."""
+        far = self.beyond(x, 708.0 if self.double else 87.0)
+        return self.f.choose(self.t, self.any(far), lambda: self._any_sigmoid(x), lambda: self._near_sigmoid(x))
+
+    def _near_sigmoid(self, x: str) -> str:
+        power, below = self._parts_of_sigmoid(x, 0)
+        return self.div(power, below)
+
+    def _any_sigmoid(self, x: str) -> str:
+        nan, y = self.without_nan(x)
+        low, high = (-709.782712893384, 40.0) if self.double else (-88.72283172607422, 20.0)
+        gone = self.compare("olt", y, self.c(low))
+        # (2^-n may be too small a number, and is taken four times.)
+        power, below = self._parts_of_sigmoid(self.clamped(y, low, high), 2)
+        tiny = self.mul(self.div(power, below), self.c(0.25))
+        return self.pick(nan, x, self.pick(gone, self.c(0), tiny))
+
+    def _parts_of_sigmoid(self, x: str, lifted: int) -> tuple[str, str]:
+        """2^(lifted - n) and 2^-n + 1 + e; where 2^-n is tiny, it is added to e first."""
+        n, _, e = self._reduced(self.neg(x))
+        power = self.power_of_two(self.f.op("sub", self.i, literal(self.i, lifted), n))
+        plain = self.mul(power, self.c(2.0**-lifted)) if lifted else power
+        tiny = self.compare("olt", plain, self.c(2.0**-9))
+        first, last = self.pick(tiny, e, self.c(1)), self.pick(tiny, self.c(1), e)
+        return power, self.add(self.add(plain, first), last)
+
     def tanh(self, x: str) -> str:
         """e / (e + 2) for e = expm1(2 |x|); for large e 1 - 2 / (e + 2), which is nearer."""
-        a = self.at_most(x, 20.0 if self.double else 10.0)
+        result = self._tanh64(x) if self.double else self._tanh32(x)
+        return self.pick(self.compare("uno", x, x), x, self.copysign(result, x))
+
+    def _tanh32(self, x: str) -> str:
+        """A polynomial where x is small: one step more would be one too many."""
+        a = self.at_most(x, 10.0)
         n, _, e = self._reduced(self.add(a, a))
         power = self.power_of_two(n)
         e = self.fma(e, power, self.sub(power, self.c(1)))
         large = self.compare("ogt", e, self.c(2))
         q = self.div(self.pick(large, self.c(-2), e), self.add(e, self.c(2)))
         result = self.add(q, self.pick(large, self.c(1), self.c(0)))
-        if not self.double:  # where one step more would be one too many
-            z = self.mul(a, a)
-            small = self.fma(self.mul(z, a), self.horner(z, _SMALL_TANH32), a)
-            result = self.pick(self.compare("ogt", a, self.c(0.4)), result, small)
-        return self.pick(self.compare("uno", x, x), x, self.copysign(result, x))
+        z = self.mul(a, a)
+        small = self.fma(self.mul(z, a), self.horner(z, _SMALL_TANH32), a)
+        return self.pick(self.compare("ogt", a, self.c(0.4)), result, small)
+
+    def _tanh64(self, x: str) -> str:
+        """Where 2 |x| is r itself, that is r / 2 and what is less by far: (r^2 p - r^2 / 2 - r^3 p / 2) / (e + 2) for e = r + r^2 p."""
+        a = self.at_most(x, 20.0)
+        double = self.add(a, a)
+        n = self.f.intrinsic("rint", self.t, self.fma(double, self.c(1 / math.log(2)), self.c(-0.3)))
+        high, low = _LN2[self.scalar]
+        r = self.fma(n, self.c(-low), self.fma(n, self.c(-high), double))
+        p = self.horner(r, _TANH64)
+        square = self.mul(r, r)
+        e = self.fma(square, p, r)
+        power = self.power_of_two(self.f.cast("fptosi", self.t, n, self.i))
+        e = self.fma(e, power, self.sub(power, self.c(1)))
+        rest = self.mul(square, self.fma(self.mul(r, self.c(-0.5)), p, self.sub(p, self.c(0.5))))
+        small, large = self.compare("oeq", n, self.c(0)), self.compare("ogt", e, self.c(2))
+        part = self.pick(small, rest, self.pick(large, self.c(-2), e))
+        beside = self.pick(small, a, self.pick(large, self.c(1), self.c(0)))
+        return self.add(self.div(part, self.add(e, self.c(2))), beside)
 
     # Logarithms ------------------------------------------------------------------------------------------
 
@@ -411,7 +319,7 @@ class Mathematics:
         power = self.power_of_two(n)
         large = self.fma(e, power, self.sub(power, self.c(1)))
         small = self.fma(t, self.horner(self.mul(t, t), _SMALL_ERF32), t)
-        return self.pick(self.compare("ogt", t, self.c(0.4)), large, small)
+        return self.pick(self.compare("ogt", t, self.c(0.48)), large, small)
 
     def _erf64(self, x: str) -> str:
         """A polynomial below 1; above, exp(-t^2) times a quotient of two, from 1."""
@@ -437,44 +345,3 @@ class Mathematics:
         below = self.f.op("icmp slt", self.i, self.f.cast("bitcast", self.t, x, self.i), literal(self.i, 0))
         result = self.pick(below, tail, self.sub(self.c(1), tail))
         return self.pick(self.compare("uno", x, x), x, result)
-
-    # Sine and cosine -----------------------------------------------------------------------------------------
-
-    def sin(self, x: str) -> str:
-        return self._wave(x, "sin", 0)
-
-    def cos(self, x: str) -> str:
-        return self._wave(x, "cos", 1)
-
-    def _wave(self, x: str, name: str, quarter: int) -> str:
-        """Reduced to |r| <= pi / 4 and a quarter of the circle; far away the C library's function, lane by lane."""
-        _, y = self.without_nan(x)
-        far = self.compare("ogt", self.abs(y), self.c(_FAR[self.scalar]))
-        y = self.pick(far, self.c(0), y)
-        n = self.f.intrinsic("rint", self.t, self.mul(y, self.c(2 / math.pi)))
-        r = y
-        for part in _HALF_PI[self.scalar]:
-            r = self.fma(n, self.c(-part), r)
-        z = self.mul(r, r)
-        sine = self.fma(self.mul(z, r), self.horner(z, _SIN[self.scalar]), r)
-        cosine = self.fma(self.mul(z, z), self.horner(z, _COS[self.scalar]), self.fma(z, self.c(-0.5), self.c(1)))
-        q = self.f.op("add", self.i, self.f.cast("fptosi", self.t, n, self.i), literal(self.i, quarter))
-        odd = self.f.op("icmp ne", self.i, self.f.op("and", self.i, q, literal(self.i, 1)), literal(self.i, 0))
-        second = self.f.op("icmp ne", self.i, self.f.op("and", self.i, q, literal(self.i, 2)), literal(self.i, 0))
-        value = self.pick(odd, cosine, sine)
-        result = self.pick(second, self.neg(value), value)
-        result = self.pick(self.compare("uno", x, x), x, result)
-        return self._far_lanes(name, x, far, result)
-
-    def _far_lanes(self, name: str, x: str, far: str, result: str) -> str:
-        f, lanes = self.f, int(self.t[1:].split(" x ")[0])
-        places = f.reserve(self.t), f.reserve(self.t)
-        f.store(self.t, result, places[1])
-        with f.when(self.any(far), rarely=True):
-            f.store(self.t, x, places[0])
-            word = name if self.double else f"{name}f"
-            with f.counted("0", str(lanes)) as lane:
-                value = f.load(self.scalar, f.element(places[0], lane, self.scalar))
-                exact = f.call(word, self.scalar, f"{self.scalar} {value}")
-                f.store(self.scalar, exact, f.element(places[1], lane, self.scalar))
-        return f.load(self.t, places[1])

@@ -22,7 +22,7 @@ EACH, ROW, ONE = 2, 1, 0
 ARITHMETIC = frozenset(["add", "sub", "mul", "div", "pow", "minimum", "maximum", "copysign"])
 FUNCTIONS = frozenset(
     ["neg", "abs", "sqrt", "floor", "ceil", "trunc", "rint", "exp", "expm1", "exp2", "log", "log1p", "tanh", "erf",
-     "ndtr", "sin", "cos"]
+     "ndtr", "sigmoid", "sin", "cos"]
 )  # fmt: skip
 COMPARISONS = frozenset(["lt", "le", "gt", "ge", "eq", "ne"])
 LOGIC = frozenset(["and", "or", "xor", "not"])
