@@ -211,6 +211,7 @@ class Session:
         listeners = [
             ("the ledger", self.ledger),
             ("departures", self.ledger.departures),
+            ("updates by hand", self.ledger.by_hand),
             ("memory", self.memory),
             ("widths", self.widths),
             ("glance", self.ledger.glance),

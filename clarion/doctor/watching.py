@@ -226,11 +226,13 @@ def _modes() -> None:
 
         return __exit__
 
-    def setting(original: Any) -> Any:
+    def setting(original: Any, off_alone: bool = False) -> Any:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
-            if hub.mode is not None and not own[_getframe(1).f_code.co_filename] and not held.aside:
+            if mode and off_alone or hub.mode is None:
+                return
+            if not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, True)
 
         return __init__
@@ -238,8 +240,8 @@ def _modes() -> None:
     for cls in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
         patch(cls, "__enter__", entering)
         patch(cls, "__exit__", leaving)
-    # An optimizer's step calls it twice. At rest only those that are entered by `with` are heard of, and after `eval()` all.
-    patch(torch.set_grad_enabled, "__init__", setting, itself)
+    # An optimizer's step calls it twice: at rest only whoever switches off is looked at.
+    patch(torch.set_grad_enabled, "__init__", setting, functools.partial(setting, off_alone=True))
 
 
 # Modules and parameters ------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from .. import engine
 from ..graph.names import names_of
 from ..source.places import Place, here
 from .alive import Alive
+from .by_hand import ByHand
 from .departures import Departures
 from .glance import Glance
 from .history import all_finite, sample
@@ -91,6 +92,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         self.unrecorded = Unrecorded(self)
         self.near_applied = self.unrecorded.applied
         self.departures = Departures(self)
+        self.by_hand = ByHand(self)
         self.pace = Pace(self)
         self.waking = Waking()
         self.glance = Glance(self)
@@ -286,7 +288,7 @@ class Ledger(CountsPasses, KnowsLeaves):
 
     def _updated_by_hand(self, leaf: Any, story: Story) -> None:
         self._count_step(id(leaf))
-        self._count_round(id(leaf))
+        self.count_round(id(leaf))
         self.updates += 1
         update = Update(self.step, here(), None, None)
         update.leaves = [leaf]
@@ -322,7 +324,7 @@ class Ledger(CountsPasses, KnowsLeaves):
             story = optimizer._story
             story.made = None
         self._count_step(id(optimizer))
-        self._count_round(id(optimizer))
+        self.count_round(id(optimizer))
         self.updates += 1
         story.steps += 1
         update = Update(self.step, here(), optimizer, story)
@@ -488,7 +490,8 @@ class Ledger(CountsPasses, KnowsLeaves):
             self.step += 1
             self.session.step_counted(self.step)
 
-    def _count_round(self, updated: int) -> None:
+    def count_round(self, updated: int) -> None:
+        """Something was updated: does a round begin?"""
         turn = self._turn
         if not turn or updated in turn:
             turn.clear()

@@ -1,8 +1,8 @@
 """Which line of the program computes the data that operations of the graph are given: known while listening closely.
 
 Data has no history. When a value in it is not finite, in a step that nobody listened to, what is known of steps before tells
-which line divides by a deviation that may be zero, or takes the logarithm of a count. Where there are several on the way, the next
-step is asked: the first that makes something non-finite of what is finite.
+which line divides by a deviation that may be zero, or takes the logarithm of a count. Where there are several on the way, or data at
+hand may have come so, the next step is asked: the first that makes something non-finite of what is finite.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class Preparations:
 
         known[key] = weakref.ref(value, forget), made
 
-    def of(self, place: Place | None) -> tuple[Prepared, ...]:
-        """What computes the data of the operation at a line, unless data at hand is not finite before it comes there."""
+    def of(self, place: Place | None) -> tuple[tuple[Prepared, ...], bool]:
+        """What computes the data of the operation at a line; and is data at hand not finite? It may have come so, or be what was computed."""
         found = () if place is None else self._lines.get(place, ())
-        return () if not found or _has_bad_data() else found
+        return found, bool(found) and _has_bad_data()
 
 
 def _breaks(inputs: Any, outs: Any) -> bool:

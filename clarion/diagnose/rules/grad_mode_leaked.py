@@ -10,7 +10,6 @@ from ..books.switches import Switch
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
-from ..source.switching_off import only_statement
 
 
 class GradModeLeaked(Diagnosis):
@@ -54,21 +53,6 @@ class GradModeLeaked(Diagnosis):
         found = self.ledger.unrecorded.blame(value)
         if found is not None and found[0] in self.ledger.switches.stack and found[0].is_leaked(self.ledger.passes):
             self._report(found[0], f"{text(here())} wants a gradient", error)
-        elif found is None and not engine.recording():
-            self._report_unheard(error)
-
-    def _report_unheard(self, error: Any) -> None:
-        """Recording is off, and at rest an engine does not tell who switched it off: the only line that may have done it."""
-        where = only_statement()
-        if where is not None:
-            self.report(
-                where,
-                f"`set_grad_enabled` at {text(where)} was not undone: recording is off, and {text(here())} wants a gradient.",
-                fix="`with torch.no_grad():` around what needs no gradient, instead of it.",
-                also=[here()],
-                level=ERROR,
-                error=error,
-            )
 
     # Where it goes on silently -------------------------------------------------------------------
 

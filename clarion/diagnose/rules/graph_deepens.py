@@ -45,7 +45,9 @@ class GraphDeepens(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        self._measured: dict[Place | None, Depth] = {}  # by the line of backward()
+        self._measured: dict[
+            tuple[Place | None, Place | None], Depth
+        ] = {}  # by the lines of backward() and of its root
 
     def near_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
@@ -59,14 +61,17 @@ class GraphDeepens(Diagnosis):
             if node.seq > marks[-2]:
                 count += 1
                 oldest = max(oldest, node.seq)
-        place = here() if count or self._measured else None
-        depth = self._measured.get(place)
+        if not (count or self._measured):
+            return
+        root = engine.node_of(tensors[0])
+        lines = here(), None if root is None else root.place
+        depth = self._measured.get(lines)
         if not count:
-            self._measured.pop(place, None)
+            self._measured.pop(lines, None)
         elif depth is None or not depth.continues(count, oldest, self.ledger.round):
-            self._measured[place] = Depth(count, oldest, self.ledger.round)
+            self._measured[lines] = Depth(count, oldest, self.ledger.round)
         elif depth.times == _TIMES:
-            self._report(tensors, depth, place, retained)
+            self._report(tensors, depth, lines[0], retained)
 
     def _report(self, tensors: Any, depth: Depth, backward: Place | None, retained: bool) -> None:
         marks = self.ledger.round_marks

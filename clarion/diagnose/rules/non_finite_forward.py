@@ -190,6 +190,7 @@ class NonFiniteForward(Diagnosis):
             if found is not None:
                 self._place = found.place
                 pending["what"] = f"{pending['begins']}; {_computed(found)} from what is finite."
+                pending["fix"] = _FIX_OF_MAKER
             self.report(self._place, pending["what"], fix=pending["fix"], why=why)
 
     # Words ---------------------------------------------------------------------------------------
@@ -259,12 +260,9 @@ class NonFiniteForward(Diagnosis):
         if self._several:
             self.session.begin_phase()
         if place is not None:
-            return place, {
-                "begins": what,
-                "what": f"{what}; {how}.",
-                "fix": "keep the denominator away from zero: (x - mean) / (std + 1e-8); then assert torch.isfinite(x).all()",
-            }
+            return place, {"begins": what, "what": f"{what}; {how}.", "fix": _FIX_OF_MAKER}
         return node.place, {
+            "begins": what,
             "what": f"{what} before any parameter has touched it.",
             "fix": "clean the data first: x = torch.nan_to_num(x), or leave such rows out: x[torch.isfinite(x).all(1)]",
         }
@@ -276,11 +274,11 @@ class NonFiniteForward(Diagnosis):
         for note in (*lately, *notes.lines.values()):
             if note in lately or note.passes == 0 or (self._first is not None and self._first[1] == note.place):
                 return note.place, f"{_KINDS[note.kind]} happened at this line, where it was computed"
-        prepared = self._prepared.of(node.place)
+        prepared, at_hand = self._prepared.of(node.place)
         if not prepared:
             return None, ""
-        self._several = prepared if len(prepared) > 1 else ()
-        return prepared[0].place, f"{_computed(prepared[0])}; variables at hand are finite"
+        self._several = prepared if len(prepared) > 1 or at_hand else ()
+        return (None, "") if at_hand else (prepared[0].place, f"{_computed(prepared[0])}; variables at hand are finite")
 
 
 def _computed(by: Prepared) -> str:
@@ -300,6 +298,7 @@ def _is_scaled(node: Any) -> bool:
     return operation(node) in _SCALES and len([edge for edge in node.edges if edge is not None]) == 1
 
 
+_FIX_OF_MAKER = "keep the denominator away from zero: (x - mean) / (std + 1e-8); then assert torch.isfinite(x).all()"
 _NEAR_ZERO = 1e-8
 _STEEP, _POWERS = having("root arc deviation"), having("power")
 _SCALES = ("mul", "div")
