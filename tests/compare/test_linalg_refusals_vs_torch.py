@@ -72,3 +72,13 @@ def test_nan_is_not_positive(upper: bool, place: tuple[int, int]) -> None:
         return torch.linalg.cholesky_ex(x, upper=upper).info.tolist()  # type: ignore[no-any-return]
 
     assert told(ours) == told(theirs)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_a_matrix_that_only_rounding_keeps_from_a_factor_is_told_and_not_raised(upper: bool) -> None:
+    x = ours.linspace(0, 1, 80)
+    for jitter in (0.0, 5e-7, 1e-6, 2e-6):
+        nearly_singular = ours.exp(-((x[:, None] - x) ** 2) / 2) + jitter * ours.eye(80)
+        factor, info = ours.linalg.cholesky_ex(nearly_singular, upper=upper)
+        assert 0 <= info <= 80
+        assert bool(info > 0) == bool(factor.isnan().any())

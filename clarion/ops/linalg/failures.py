@@ -7,6 +7,7 @@ from typing import Any
 from ...core.devices import HOST, to_host
 from ...core.dtypes import int32
 from ...core.tensor import new_tensor
+from ...kernels import lapack
 from ...kernels.batched.levels import all_samples
 
 
@@ -20,14 +21,25 @@ def bad_minors(array: Any, upper: bool) -> Any:
 
 
 def _first_bad_minor(matrix: Any) -> int:
-    for order in range(1, len(matrix) + 1):
-        try:
-            pivot = HOST.xp.linalg.cholesky(matrix[:order, :order])[-1, -1]
-        except HOST.xp.linalg.LinAlgError:
-            return order
-        if pivot != pivot:
-            return order
-    return 0
+    """By bisection, since every part that contains a bad one is bad; in the arithmetic in which the factor was looked for."""
+    if _has_factor(matrix):
+        return 0
+    good, bad = 0, len(matrix)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        if _has_factor(matrix[:middle, :middle]):
+            good = middle
+        else:
+            bad = middle
+    return bad
+
+
+def _has_factor(matrix: Any) -> bool:
+    try:
+        factor = lapack.of(HOST.xp).cholesky(matrix)
+    except HOST.xp.linalg.LinAlgError:
+        return False
+    return not factor.size or bool(factor[-1, -1] == factor[-1, -1])
 
 
 def first_failure(operation: str, args: tuple[Any, ...]) -> tuple[int | None, int]:
