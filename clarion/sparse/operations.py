@@ -7,9 +7,11 @@ from typing import Any
 
 from ..core.dtypes import bool_ as bool_type
 from ..core.dtypes import int64, sparse_coo, sparse_csr
+from ..core.messages import broadcast_error
 from ..core.tensor import Tensor, new_tensor
 from ..errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places
+from ..ops.elementwise.arithmetic import check_alpha
 from ..ops.faces.api import FUNCTIONS
 from .compressed import COMPRESSED, TITLES, compressed
 from .shapes import dimension, unsqueeze
@@ -191,7 +193,14 @@ def mul(x: Any, other: Any) -> Any:
         return _intersection(x, other)
     if not isinstance(other, Tensor) or other.dim() == 0:
         return x.alike(x._held * other)
-    shape = np.broadcast_shapes(tuple(x.shape), tuple(other.shape))
+    if x._layout in COMPRESSED and x.shape != other.shape:
+        raise EngineError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(other.shape)} but mask has size {list(x.shape)}"
+        )
+    try:
+        shape = np.broadcast_shapes(tuple(x.shape), tuple(other.shape))
+    except ValueError:
+        raise broadcast_error(tuple(other.shape), tuple(x.shape)) from None
     if shape != tuple(x.shape):
         x = _expanded(x, shape)
     return x.alike(x._held * gathered(other.expand(shape), x._at))
@@ -259,6 +268,8 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
             raise EngineError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         raise NotSupportedError("add(sparse, number): all elements would be filled; use x.to_dense()")
     if not is_sparse(x):
+        if tuple(x.shape) != tuple(other.shape):
+            raise _unlike_sizes(x, other, "op2" if other._layout in COMPRESSED else "dense")
         return FUNCTIONS["add"](x, dense(other), alpha=alpha)
     if tuple(x.shape) != tuple(other.shape):
         if x._layout in COMPRESSED:
@@ -266,13 +277,10 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
                 f"torch.add: Expected input tensors to have the same shape, but got tensor `self` with shape {list(x.shape)} "
                 f"and tensor `other` with shape {list(other.shape)}"
             )
-        raise EngineError(
-            f"add: expected 'self' and 'other' to have same size, but self has size {list(x.shape)} while other has "
-            f"size {list(other.shape)} (FYI: op2-sparse addition does not currently support broadcasting)"
-        )
+        raise _unlike_sizes(x, other, "op2")
     a, b = in_places(x), in_places(other)
     kind = FUNCTIONS["result_type"](a._held, b._held)  # (the opposite of an unsigned number is none)
-    held = b._held if alpha == 1 else b._held.to(kind) * alpha
+    held = b._held if alpha == 1 else b._held.to(kind) * check_alpha((a._held, b._held), alpha)
     if a._at.shape[0] != b._at.shape[0]:
         return _of_unlike(a, b.alike(held), kind)
     cat = FUNCTIONS["cat"]
@@ -282,6 +290,13 @@ def add(x: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         result = coalesced(result)
         result = make(result._at, result._held, x.shape, known, result._layout)
     return result if x._layout is sparse_coo else compressed(result, x._layout, index=x._index)
+
+
+def _unlike_sizes(x: Any, other: Any, first: str) -> EngineError:
+    return EngineError(
+        f"add: expected 'self' and 'other' to have same size, but self has size {list(x.shape)} while other has "
+        f"size {list(other.shape)} (FYI: {first}-sparse addition does not currently support broadcasting)"
+    )
 
 
 def _of_unlike(a: Any, b: Any, kind: Any) -> Any:

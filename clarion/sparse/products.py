@@ -12,6 +12,7 @@ from ..errors import ArgumentValueError, EngineError, NotSupportedError
 from ..kernels.coo import flat_places, pairs
 from ..ops.faces.api import FUNCTIONS
 from ..ops.linalg.lobpcg import eigenpairs
+from ..ops.products.addmm import factors
 from ..ops.products.sparse import coo_mm_op
 from .compressed import TITLES, compressed
 from .operations import written
@@ -159,8 +160,14 @@ def _added(input: Any, product: Any, beta: Any, alpha: Any, out: Any) -> Any:
         product = dense(product)
     if is_sparse(input) and not is_sparse(product):
         input = dense(input)
+    beta, alpha = _factors(input, beta, alpha)
     result = product * alpha if beta == 0 and not is_sparse(product) else input * beta + product * alpha
     return result if out is None else written(out, result)
+
+
+def _factors(x: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
+    """Numbers of the type of `x`, which has to hold them."""
+    return factors((in_places(x)._held if is_sparse(x) else x)._array, beta, alpha, exact=True)
 
 
 @handles("sspaddmm")
@@ -168,6 +175,7 @@ def sspaddmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1)
     """The same with a dense product that is kept sparse."""
     product = mm(mat1, mat2)
     product = product if is_sparse(product) else product.to_sparse()
+    beta, alpha = _factors(product, beta, alpha)
     return input * beta + product * alpha
 
 

@@ -341,6 +341,35 @@ def gradients_beside_whole_numbers(t):
     return found
 
 
+def numbers_that_do_not_fit_what_they_are_computed_with(t):
+    """Half precision is computed in single, where the number is not written into a result."""
+    f = t.nn.functional
+    runs = (
+        lambda x, n: f.threshold(x, n, 0), lambda x, n: f.threshold_(x, 0, n), lambda x, n: f.elu(x, n), lambda x, n: f.celu_(x, n),
+        lambda x, n: f.leaky_relu(x, n), lambda x, n: f.rrelu(x, n, n), lambda x, n: f.hardtanh(x, -1, n), lambda x, n: f.softplus(x, n),
+        lambda x, n: f.hardshrink(x, n), lambda x, n: f.softshrink(x, n), lambda x, n: t.lerp(x, x, n), lambda x, n: x.add_(x, alpha=n),
+        lambda x, n: t.sub(x, 1, alpha=n), lambda x, n: t.rsub(x, x, alpha=n), lambda x, n: t.addcmul(x, x, x, value=n),
+        lambda x, n: t.addmv(x, x.expand(3, 3), x, alpha=n), lambda x, n: t.addmm(x, x.expand(3, 3), x.expand(3, 3), beta=n),
+        lambda x, n: t.addr(x, x, x, alpha=n), lambda x, n: x.index_add(0, t.tensor([0]), x[:1], alpha=n), lambda x, n: x**n,
+        lambda x, n: t.linspace(0, n, 3, dtype=x.dtype), lambda x, n: t.add(x.to_sparse(), x.to_sparse(), alpha=n).to_dense(),
+    )  # fmt: skip
+    numbers = (
+        (t.float32, 1e300), (t.float16, 1e6), (t.bfloat16, 1e300), (t.int32, 2**40), (t.uint8, 300), (t.float32, float("inf")),
+    )  # fmt: skip
+    found = []
+    for i, run in enumerate(runs):
+        for kind, number in numbers:
+            try:
+                found.append(str(run(t.ones(3, dtype=kind), number).tolist()))
+            except NotImplementedError:  # a type that the operation does not have
+                found.append("")
+            except RuntimeError as error:
+                found.append(str(error).splitlines()[0])
+        if i == len(runs) - 1:
+            found[-5] = ""  # (PyTorch does not add sparse tensors of half precision)
+    return found
+
+
 def numbers_that_do_not_fit_beside_a_choice(t):
     mask, small = t.tensor([True, False]), t.tensor([1, 2], dtype=t.uint8)
     texts = [refusal(lambda n=n: t.where(mask, small, n), "without overflow") for n in (300, -300)]

@@ -471,3 +471,32 @@ def sums_with_sparse_zeros(t):
         (z.sparse_dim(), z.dense_dim(), z._nnz(), z.is_coalesced(), str(z.dtype), z.to_dense().tolist()) for z in sums
     ]
     return found, refusal(lambda: hybrid + full, 110), refusal(lambda: full + hybrid, 110)
+
+
+def parts_of_unlike_sizes(t):
+    """A dense and a sparse tensor are not stretched to be added, a compressed one not to be multiplied, either."""
+    found = []
+    for dense, sparse in (
+        ((3, 4), (3, 4, 4)),
+        ((3, 4), (1, 4)),
+        ((1, 4), (3, 4)),
+        ((2, 3, 4), (3, 4)),
+        ((3, 4), (3, 5)),
+    ):
+        x, y, rows = t.ones(dense), t.ones(sparse).to_sparse(), t.ones(sparse).to_sparse_csr()
+        found.append(refusal(lambda x=x, y=y: x + y, 200))
+        found.append(refusal(lambda x=x, y=y: x.sub_(y), 200))
+        found.append(refusal(lambda x=x, rows=rows: x + rows, 200))
+        if len(sparse) == 2:
+            found.append(refusal(lambda x=x, rows=rows: x * rows, 120))
+    return found, refusal(lambda: t.ones(3, 4) * t.ones(3, 5).to_sparse(), 80)
+
+
+def products_of_whole_numbers_stay_whole(t):
+    x = t.eye(2, dtype=t.int32)
+    found = [
+        t.sparse.addmm(x, x.to_sparse(), x),
+        t.sparse.addmm(x, x.to_sparse(), x, alpha=2.0),
+        t.addmm(x, x.to_sparse(), x, beta=3),
+    ]
+    return found, refusal(lambda: t.sparse.addmm(x, x.to_sparse(), x, alpha=2**40), 80)

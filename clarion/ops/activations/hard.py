@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, EngineError
+from ..elementwise.cast import LARGEST, check_numbers
 from ..elementwise.unary import step
 from ..faces.api import NN_FUNCTIONAL, call, functional, public, with_out
 from ..faces.typed import TypedOp
@@ -33,6 +35,7 @@ def _hardtanh(input: Any, low: float, high: float, run: Any) -> Any:
             raise EngineError("Bool inputs not supported for hardtanh")
         if input._array.dtype.kind == "u" and low < 0:
             raise EngineError("cannot do hardtanh on an unsigned type with negative limits")
+        check_numbers(input, low, high, exact=True, without="c")
     return run(hardtanh_op, input, low, high)
 
 
@@ -98,9 +101,18 @@ hardshrink_op.vjp(x=lambda g, x, lambd, ops: ops.shrink_backward(g, x, lambd))
 
 def softshrink_face(input: Any, lambd: float = 0.5) -> Any:
     """input moved towards 0 by lambd, and 0 where it would cross."""
-    if not lambd >= 0:
-        raise EngineError(f"lambda must be in range [0, {3.40282e38:g}] for input dtype Float, but found {lambd}")
+    if not 0 <= lambd < 6e4:
+        _check_shrinkage(input, lambd)
     return softshrink_op.call(input, lambd)
+
+
+def _check_shrinkage(input: Any, lambd: float) -> None:
+    if isinstance(input, Tensor) and input._array.dtype.kind not in "biuc":
+        largest = LARGEST.get(input._array.dtype, sys.float_info.max)
+        if not 0 <= lambd <= largest:
+            raise EngineError(
+                f"lambda must be in range [0, {largest:g}] for input dtype {input.dtype.old}, but found {lambd:g}"
+            )
 
 
 softshrink = NN_FUNCTIONAL["softshrink"] = with_out("softshrink", softshrink_face)
@@ -109,6 +121,8 @@ softshrink = NN_FUNCTIONAL["softshrink"] = with_out("softshrink", softshrink_fac
 @public(out=True)
 def hardshrink(input: Any, lambd: float = 0.5) -> Any:
     """input where it is further than lambd from 0, else 0."""
+    if not -6e4 < lambd < 6e4:
+        check_numbers(input, lambd, exact=True, without="biuc")
     return hardshrink_op.call(input, lambd)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...core import modes
@@ -13,7 +14,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import EngineError, NotSupportedError, not_a_tensor
 from ...kernels.batched.levels import open_levels
 from ...kernels.random import default_generator, uniform
-from ..elementwise.cast import cast_number
+from ..elementwise.cast import cast_number, check_numbers
 from ..elementwise.trig import tanh
 from ..elementwise.unary import step
 from ..faces.api import NN_FUNCTIONAL, call, functional, public
@@ -86,12 +87,15 @@ leaky_relu_written_op.refusing("biuc", title="leaky_relu_cpu").vjp(x=leaky_relu_
 @functional()
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
     """input where positive, else negative_slope * input."""
+    if not -6e4 < negative_slope < 6e4:
+        check_numbers(input, negative_slope, without="biuc")
     return leaky_relu_(input, negative_slope) if inplace else leaky_relu_op.call(input, negative_slope)
 
 
 @functional("leaky_relu_")
 def leaky_relu_(input: Any, negative_slope: float = 0.01) -> Any:
     """leaky_relu, in place."""
+    check_numbers(input, negative_slope, without="biuc")
     return write(leaky_relu_written_op, input, negative_slope)
 
 
@@ -176,10 +180,14 @@ def _slopes(array: Any, lower: float, upper: float) -> Any:
 def _rrelu(input: Any, lower: float, upper: float, training: bool, run: Any) -> Any:
     if not isinstance(input, Tensor):
         raise not_a_tensor("rrelu", "input", input, 1)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(bound):
+            raise EngineError(f"rrelu: {name} bound must be finite, got {bound:g}")
     if lower > upper:
         raise EngineError("Lower bound should be less than or equal to the upper bound")
     if modes.batches and open_levels.levels:
         raise EngineError("vmap: we do not yet support aten::rrelu. Please file an issue")
+    check_numbers(input, lower, upper, without="biuc")
     if not training:
         if run is write and lower + upper < 0:  # (its gradient cannot be told from the result)
             return write(leaky_relu_written_op, input, (lower + upper) / 2)
@@ -229,8 +237,7 @@ threshold_backward_op.vjp(gy=lambda g, x, limit, ops: ops.threshold_backward(g, 
 @public(method=False)
 def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
     """input where above the threshold, else value."""
-    if isinstance(input, Tensor) and input._array.dtype.kind in "iu":
-        value = cast_number(value, input._array.dtype)
+    value = _replacement(input, threshold, value)
     return threshold_(input, threshold, value) if inplace else threshold_op.call(input, threshold, value)
 
 
@@ -238,4 +245,12 @@ def threshold(input: Any, threshold: float, value: float, inplace: bool = False)
 @public("threshold_", method=False)
 def threshold_(input: Any, threshold: float, value: float) -> Any:
     """threshold, in place."""
-    return write(threshold_written_op, input, threshold, value)
+    return write(threshold_written_op, input, threshold, _replacement(input, threshold, value))
+
+
+def _replacement(input: Any, threshold: float, value: float) -> float:
+    """The value as a number of the input's type, which has to hold the threshold, too."""
+    if not isinstance(input, Tensor) or input._array.dtype.kind in "bc":
+        return value
+    check_numbers(input, threshold)
+    return cast_number(value, input._array.dtype)

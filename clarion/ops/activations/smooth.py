@@ -12,6 +12,7 @@ from ...core.inplace import inplace as write
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import EngineError, not_a_tensor
+from ..elementwise.cast import check_numbers
 from ..faces.api import NN_FUNCTIONAL, functional, public, with_out
 from ..faces.single import faces
 from ..faces.typed import TypedOp
@@ -126,6 +127,8 @@ softplus_bend_op.vjp(
 
 def softplus_face(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * input)) / beta; the input itself where beta * input is above the threshold."""
+    if not -6e4 < beta < 6e4 or not -6e4 < threshold < 6e4:
+        check_numbers(input, beta, threshold, without="biuc")
     return softplus_op.call(input, beta, threshold)
 
 
@@ -193,12 +196,15 @@ elu_backward_result_op.vjp(
 @functional()
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """input where positive, else alpha * (exp(input) - 1)."""
+    if not -6e4 < alpha < 6e4:
+        check_numbers(input, alpha, without="biuc")
     return elu_(input, alpha) if inplace else elu_op.call(input, alpha, 1, 1)
 
 
 @functional("elu_")
 def elu_(input: Any, alpha: float = 1.0) -> Any:
     """elu, in place."""
+    check_numbers(input, alpha, without="biuc")
     return write(elu_written_op, input, alpha, 1, 1)
 
 
@@ -218,7 +224,9 @@ def selu_(input: Any) -> Any:
     return write(elu_written_op, input, SELU_ALPHA, SELU_SCALE, 1)
 
 
-def _inverse(alpha: float) -> float:
+def _inverse(input: Any, alpha: float) -> float:
+    if not -6e4 < alpha < 6e4:
+        check_numbers(input, alpha, without="biuc")
     if alpha == 0:
         raise EngineError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return 1 / alpha
@@ -227,17 +235,17 @@ def _inverse(alpha: float) -> float:
 @functional()
 def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
     """elu(input / alpha) * alpha where negative: its slope has no step at 0."""
-    return celu_(input, alpha) if inplace else celu_op.call(input, alpha, 1, _inverse(alpha))
+    return celu_(input, alpha) if inplace else celu_op.call(input, alpha, 1, _inverse(input, alpha))
 
 
 @functional("celu_")
 @public("celu_", method=False)
 def celu_(input: Any, alpha: float = 1.0) -> Any:
     """celu, in place."""
-    return write(celu_written_op, input, alpha, 1, _inverse(alpha))
+    return write(celu_written_op, input, alpha, 1, _inverse(input, alpha))
 
 
-public("celu", method=False)(lambda input, alpha=1.0: celu_op.call(input, alpha, 1, _inverse(alpha)))
+public("celu", method=False)(lambda input, alpha=1.0: celu_op.call(input, alpha, 1, _inverse(input, alpha)))
 
 # Gated linear unit ----------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from ...core.dtypes import COMPLEX, FROM_NUMPY, c64, c128, default_float, f64, i
 from ...core.tensor import Tensor, created, new_tensor
 from ...errors import ArgumentTypeError, ArgumentValueError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels import ranges
+from ..elementwise.cast import cast_number
 from ..faces.api import public
 from ..faces.options import integer, place, put, spelled, warn_user
 from .factories import number, take_options
@@ -144,6 +145,8 @@ def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[st
 def linspace(start: Any, end: Any, steps: Any, **options: Any) -> Tensor:
     """`steps` numbers from start to end, both included. Options as for zeros."""
     first, last, count, kind, requires_grad, out, where = _space_options("linspace", start, end, steps, options)
+    for value in (first, last):
+        cast_number(value, kind)
     array = where.computed((count,), kind, lambda: ranges.linspace(first, last, count, kind))
     return created(array, requires_grad) if out is None else put("linspace", out, array, requires_grad)
 

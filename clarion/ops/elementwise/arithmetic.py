@@ -12,6 +12,7 @@ from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import METHODS, call, public
 from ..faces.options import warn_once
 from ..faces.typed import TypedOp, need_tensors, no_gradient, show_edges
+from .cast import cast_number, check_numbers
 
 BOOL_MINUS = "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
 MASK_MINUS = (
@@ -106,15 +107,18 @@ def check_alpha(operands: tuple[Any, ...], alpha: Any) -> Any:
     """The factor as a number, which must be of a kind that the result can hold."""
     first = operands[0]
     if type(alpha) is int or (type(alpha) is float and isinstance(first, Tensor) and first._array.dtype.kind == "f"):
-        return alpha
+        if -128 < alpha < 128:  # which every type holds
+            return alpha
     alpha = number("alpha", alpha)
-    category = FROM_NUMPY[result_type([t._array if isinstance(t, Tensor) else t for t in operands])].category
+    kind = result_type([t._array if isinstance(t, Tensor) else t for t in operands])
+    category = FROM_NUMPY[kind].category
     if isinstance(alpha, bool) and category:
         raise EngineError("Boolean alpha only supported for Boolean results.")
     if category < 2 and isinstance(alpha, float):
         raise EngineError("For integral input tensors, argument alpha must not be a floating point number.")
     if category < 3 and isinstance(alpha, complex):
         raise EngineError("For non-complex input tensors, argument alpha must not be a complex number.")
+    cast_number(alpha, kind)
     return alpha
 
 
@@ -332,13 +336,21 @@ lerp_tensor_op.vjp(
 )
 
 
+def _factor(input: Any, value: Any) -> Any:
+    if (type(value) is int or type(value) is float) and -128 < value < 128:
+        return value
+    value = number("value", value)
+    check_numbers(input, value)
+    return value
+
+
 @public(inplace=True, out=True)
 def addcmul(input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: Any = 1, run: Any = call) -> Any:
     """input + value * tensor1 * tensor2."""
     if _old is not None:
         value = old_form("addcmul", "(Number value, Tensor tensor1, Tensor tensor2)", tensor1)
         tensor1, tensor2 = tensor2, _old
-    return run(addcmul_op, input, tensor1, tensor2, number("value", value))
+    return run(addcmul_op, input, tensor1, tensor2, _factor(input, value))
 
 
 @public(inplace=True, out=True)
@@ -352,7 +364,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, _old: Any = None, *, value: 
             "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true "
             "division of tensor1 and tensor2. Convert one of them to a floating type first."
         )
-    return run(addcdiv_op, input, tensor1, tensor2, number("value", value))
+    return run(addcdiv_op, input, tensor1, tensor2, _factor(input, value))
 
 
 @public(inplace=True, out=True)
@@ -363,7 +375,10 @@ def lerp(input: Any, end: Any, weight: Any, *, run: Any = call) -> Any:
             raise EngineError(f"expected dtype {input.dtype} for `{name}` but got dtype {value.dtype}")
     if isinstance(weight, Tensor):
         return run(lerp_tensor_op, input, end, weight)
-    return run(lerp_op, input, end, number("weight", weight))
+    weight = number("weight", weight)
+    if type(weight) is not float or not -6e4 < weight < 6e4:
+        check_numbers(input, weight, without="biu")
+    return run(lerp_op, input, end, weight)
 
 
 def _written(fn: Any) -> Any:

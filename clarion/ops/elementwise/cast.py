@@ -197,9 +197,9 @@ def cast_number(value: Any, kind: Any) -> Any:
         value = value.real
     if kind.kind in "iu":
         return _whole(value, kind)
-    if kind in _LARGEST:
+    if kind in LARGEST:
         size = max(abs(value.real), abs(value.imag))
-        if size > _LARGEST[kind] and size != math.inf:
+        if size > LARGEST[kind] and size != math.inf:
             raise overflow(kind)
     return value
 
@@ -219,7 +219,7 @@ def _whole(value: Any, kind: Any) -> int:
     return int(whole + limits.max + 1)
 
 
-_LARGEST = {f16: 65504.0, bf16: float.fromhex("0x1.FEp127"), f32: float(finfo(f32).max), c64: float(finfo(f32).max)}
+LARGEST = {f16: 65504.0, bf16: float.fromhex("0x1.FEp127"), f32: float(finfo(f32).max), c64: float(finfo(f32).max)}
 _C_NAMES = {
     "float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16", "int32": "int",
     "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
@@ -229,6 +229,18 @@ _C_NAMES = {
 def cast_filling(value: Any, kind: Any, size: int = 1) -> Any:
     """The same for what is filled with it. A single element of half precision is PyTorch's double: what is too large is infinite."""
     return cast_number(value, f64 if size == 1 and kind in HALF else kind)
+
+
+def check_numbers(tensor: Any, *numbers: Any, exact: bool = False, without: str = "") -> None:
+    """Refuses numbers that the type in which a tensor is computed cannot hold: its own, or float32 for half precision (unless
+    `exact`). Tensors of the kinds `without` are refused later, for what they are."""
+    if not isinstance(tensor, Tensor) or tensor._array.dtype.kind in without:
+        return
+    kind = tensor._array.dtype
+    if kind in HALF and not exact:
+        kind = f32
+    for number in numbers:
+        cast_number(number, kind)
 
 
 def overflow(kind: Any) -> EngineError:

@@ -7,14 +7,14 @@ import math
 from typing import Any
 
 from ...core.devices import ndarray
-from ...core.dtypes import c128, f64
+from ...core.dtypes import HALF, NumpyNumber, c128, f64, result_type
 from ...core.inplace import inplace
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentTypeError, EngineError
 from ..faces.api import METHODS, call, public
 from ..faces.typed import TypedOp, show_edges
-from .cast import cast
+from .cast import cast, cast_number
 
 nonnegative_real_op = Op("nonnegative_real", "x", differentiable=False)
 
@@ -109,8 +109,18 @@ def pow(input: Any, exponent: Any, *, run: Any = call) -> Any:
                 "pow() received an invalid combination of arguments - got "
                 f"({type(input).__name__}, {type(exponent).__name__}): one of them must be a Tensor"
             )
+        if not isinstance(exponent, int | float) or not -128 < exponent < 128:  # (every type holds those)
+            _check_exponent(input, exponent)
         return run(pow_scalar_op, input, exponent)
     return run(pow_op if isinstance(input, Tensor) else pow_base_op, input, exponent)
+
+
+def _check_exponent(input: Any, exponent: Any) -> None:
+    """The exponent is a number of the result's type, where that is of integers or of half precision."""
+    if isinstance(exponent, NumpyNumber | int | float | complex):
+        kind = result_type([input._array, exponent])
+        if kind in HALF or kind.kind in "iu":
+            cast_number(exponent, kind)
 
 
 @public(out=True)

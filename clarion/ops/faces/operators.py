@@ -91,7 +91,7 @@ def ipow(self: Any, other: Any) -> Any:
 
 def power(self: Any, other: Any) -> Any:
     """`self ** other`."""
-    if type(other) is int or type(other) is float:
+    if (type(other) is int or type(other) is float) and -128 < other < 128:  # which every type holds
         return p.pow_scalar_op.call(self, other)
     return p.pow(self, other) if isinstance(other, OPERANDS) else NotImplemented
 

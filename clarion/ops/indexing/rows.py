@@ -13,7 +13,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, NotSupportedError, ShapeError
 from ...kernels.batched.levels import all_samples
 from ...kernels.blocks import in_range
-from ..elementwise.cast import cast_number
+from ..elementwise.cast import cast_number, check_numbers
 from ..faces.api import FUNCTIONS, call, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..faces.determinism import alert
@@ -155,6 +155,8 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1, 
             # (PyTorch's scatter_add does the work there)
             raise EngineError(told)
         raise ArgumentIndexError(f"index out of range in self\n{told}")
+    if alpha != 1:
+        check_numbers(input, alpha, exact=True)
     return run(index_add_op, input, long_index(index), source, dim, alpha)
 
 

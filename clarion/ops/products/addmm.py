@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.calls import layer_call
-from ...core.dtypes import f32, f64
+from ...core.dtypes import HALF, f32, f64
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineError, ShapeError
 from ...kernels.registry import raw
 from ..elementwise.arithmetic import number, old_form
+from ..elementwise.cast import cast_number
 from ..faces.api import NN_FUNCTIONAL, call, functional, public, with_out
 from ..faces.autocast import autocast
 from ..faces.typed import part, show_parts
@@ -223,10 +224,16 @@ def check_expands(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
             )
 
 
-def _numbers(array: Any, beta: Any, alpha: Any) -> tuple[Any, Any]:
-    """beta and alpha, cut to integers for integer tensors."""
+def factors(array: Any, beta: Any, alpha: Any, exact: bool = False) -> tuple[Any, Any]:
+    """beta and alpha, cut to integers for integer tensors; those of half precision need to fit float32 only, unless `exact`."""
     beta, alpha = number("beta", beta), number("alpha", alpha)
-    return (int(beta), int(alpha)) if array.dtype.kind in "iu" else (beta, alpha)
+    kind = array.dtype
+    for factor in (beta, alpha):
+        if (
+            type(factor) is not int and type(factor) is not float
+        ) or not -128 < factor < 128:  # (every type holds those)
+            cast_number(factor, kind if exact or kind not in HALF else f32)
+    return (int(beta), int(alpha)) if kind.kind in "iu" else (beta, alpha)
 
 
 def _title(name: str, run: Any) -> str:
@@ -264,7 +271,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *_old: Any, beta: Any = 1, alpha: An
     _check_first(x, b)
     check_types(a, b, "addmm")
     check_expands(x.shape, (a.shape[0], b.shape[1]))
-    return run(addmm_op, input, mat1, mat2, *_numbers(x, beta, alpha))
+    return run(addmm_op, input, mat1, mat2, *factors(x, beta, alpha))
 
 
 @public("_addmm_activation", out=True)
@@ -293,7 +300,7 @@ def addmv(input: Any, mat: Any, vec: Any, *_old: Any, beta: Any = 1, alpha: Any 
         raise DtypeError(
             f"addmv input tensors must have the same dtype, but got {old_name(x)}, {old_name(a)}, and {old_name(b)}"
         )
-    return run(addmv_op, input, mat, vec, *_numbers(x, beta, alpha))
+    return run(addmv_op, input, mat, vec, *factors(x, beta, alpha, exact=True))
 
 
 @public(inplace=True, out=True)
@@ -312,6 +319,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *_old: Any, beta: Any = 1, alpha: Any
             raise EngineError(f"Boolean {name} only supported for Boolean results.")
         if isinstance(factor, float) and all(array.dtype.kind in "iub" for array in (x, a, b)):
             raise EngineError(f"For integral input tensors, argument {name} must not be a floating point number.")
+        cast_number(factor, x.dtype)
     if truths:
         beta, alpha = bool(beta), bool(alpha)
     elif all(array.dtype.kind in "iub" for array in (x, a, b)):
@@ -342,7 +350,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alp
     _check_batches(x, a, b)
     check_bmm(a.shape, b.shape)
     check_expands(x.shape, (*a.shape[:2], b.shape[2]))
-    return run(baddbmm_op, input, batch1, batch2, *_numbers(x, beta, alpha))
+    return run(baddbmm_op, input, batch1, batch2, *factors(x, beta, alpha))
 
 
 @public(inplace=True, out=True)
@@ -358,4 +366,4 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *_old: Any, beta: Any = 1, alph
     if a.shape[2] != b.shape[1]:
         raise ShapeError(f"Incompatible matrix sizes for bmm ({a.shape[1]}x{a.shape[2]} and {b.shape[1]}x{b.shape[2]})")
     check_expands(x.shape, (a.shape[1], b.shape[2]))
-    return run(addbmm_op, input, batch1, batch2, *_numbers(x, beta, alpha))
+    return run(addbmm_op, input, batch1, batch2, *factors(x, beta, alpha))
