@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 # Parts that need no engine.
 _LIGHT = frozenset(
-    """__main__ bytecode cli config diagnose doctor errors events forks pytree surface version""".split()  # noqa: SIM905
+    """__main__ bytecode children cli config diagnose doctor errors events forks pytree surface version""".split()  # noqa: SIM905
 )
 _surface: _Any = None
 _loading = _fork_safe(_RLock())  # by the thread that loads the surface

@@ -25,6 +25,7 @@ from typing import Any
 import clarion
 
 from .absent import why
+from .children import follow
 from .core import overriding
 from .version import __version__ as VERSION
 
@@ -36,6 +37,7 @@ ROOMS = frozenset(
     [
         "absent",
         "bytecode",
+        "children",
         "cli",
         "compiling",
         "config",
@@ -213,10 +215,10 @@ def install() -> Callable[[], None]:
     # Programs compare it with PyTorch's releases.
     clarion.__version__ = clarion.version.__version__ = TorchVersion(f"{PYTORCH}+clarion")
     _hide_rooms()
-    stop_telling = _tell_new_processes()
+    leave_alone = follow(f"{__name__}:install")  # the processes that the program starts
 
     def undo() -> None:
-        stop_telling()
+        leave_alone()
         clarion.__name__, clarion.__version__, clarion.version.__version__ = names
         sys.meta_path.remove(finder)
         _show_rooms()
@@ -242,39 +244,3 @@ class alias:  # it is called like a function
 
 def _torch_modules() -> list[str]:
     return [name for name in sys.modules if name.partition(".")[0] in ("torch", "functorch")]
-
-
-# Processes that begin anew ---------------------------------------------------------------------------------
-
-
-class _InstallOnArrival:
-    """Installs the alias in the process that unpickles it.
-
-    It is done by text, because a process that begins anew may not know yet where clarion is.
-    """
-
-    def __reduce__(self) -> tuple[Callable[..., None], tuple[str]]:
-        folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        text = f"import sys; sys.path.append({folder!r}); from clarion.torch_alias import install; sys.path.pop(); install()"
-        return exec, (text,)
-
-
-def _tell_new_processes() -> Callable[[], None]:
-    """Processes that multiprocessing starts by "spawn" or "forkserver" import the program again: they need the alias before.
-
-    What they are told first is a dictionary, in which names that they do not know do no harm.
-    """
-    from multiprocessing import spawn
-
-    original = spawn.get_preparation_data
-
-    def get_preparation_data(name: str) -> dict[str, Any]:
-        return {"clarion": _InstallOnArrival(), **original(name)}
-
-    spawn.get_preparation_data = get_preparation_data
-
-    def stop() -> None:
-        if spawn.get_preparation_data is get_preparation_data:
-            spawn.get_preparation_data = original
-
-    return stop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 INSTALL = "PyTorch is not installed here: `pip install torch`, or `clarion run --engine clarion`."
+_SEVERAL = {f"torch.multiprocessing.{name}" for name in ("Process", "get_context", "spawn", "start_processes")}
 _LIBRARIES = ("torchaudio", "torchvision")  # parts of them are compiled against PyTorch
 
 
@@ -71,6 +73,10 @@ def _lacking(file: Path) -> str:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
         return ""
+    names = set(_named(tree))
+    several = _SEVERAL & names or os.environ.get("WORLD_SIZE", "1") != "1"  # torchrun says it in the environment
+    if several and "torch.distributed.init_process_group" in names:
+        return "training in several processes at once"
     return next((name for name in _named(tree) if not _has(name)), "")
 
 

@@ -15,12 +15,16 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 import textwrap
 import warnings
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TextIO
 
 from .. import diagnose
+from ..children import follow
+from ..diagnose.report import terminal
 from ..errors import ArgumentValueError, DiagnosisError, DiagnosisWarning
 from .engines import NotThere, choose
 from .program import Unreadable, run_module, run_script, user_traceback
@@ -71,6 +75,29 @@ def run(program: Sequence[str], options: Options) -> int:
     return diagnosis.status(status)
 
 
+def join(engine: str, shared: str, errors: list[int], options: dict[str, Any]) -> None:
+    """This process was started by the program of such a run: it is diagnosed, too, and its findings are told with the others'.
+
+    It says them as well, if its standard error (`errors`) is that of the program: else somebody there reads it.
+    """
+    if engine != "torch":
+        from ..torch_alias import install
+
+        install()
+    run = DiagnosedRun(Options(**options), shared, errors)
+    run.begin(engine)
+    if not run.is_heard():
+        warnings.filterwarnings("ignore", category=DiagnosisWarning)
+
+
+def _standard_error() -> list[int]:
+    """Which file it is; empty if it is closed."""
+    with contextlib.suppress(OSError, ValueError):
+        found = os.fstat(2)
+        return [found.st_dev, found.st_ino]
+    return []
+
+
 def _nothing_more(*error: Any) -> None:
     pass
 
@@ -81,10 +108,16 @@ def _refuse(why: str) -> int:
 
 
 class DiagnosedRun:
-    """One run of a program: what was found, and where it is to be told."""
+    """One run of a program: what was found, and where it is to be told.
 
-    def __init__(self, options: Options) -> None:
+    shared: the folder in which the processes that the program starts (one of which this is, if there is such a folder already)
+    leave what they have found; errors: which file the program's standard error is.
+    """
+
+    def __init__(self, options: Options, shared: str | None = None, errors: list[int] | None = None) -> None:
         self.options = options
+        self.is_first, self.shared = shared is None, shared
+        self.errors = _standard_error() if errors is None else errors
         # The program may go to another folder.
         self.json = _writable(options.json)
         self.report = _writable(options.report)
@@ -93,21 +126,19 @@ class DiagnosedRun:
         self.error: BaseException | None = None  # what the program died of
         self.exit_status: int | None = None
         self.concluded = self.told = False
-        self.line = BottomLine(self.terminal, _progress) if BottomLine.fits(self.terminal) else None
+        self.line = BottomLine(self.terminal, _progress) if self.is_first and BottomLine.fits(self.terminal) else None
         if options.allow:
             diagnose.off(*options.allow)
 
     def begin(self, engine: str = "clarion") -> None:
         """From here on the process belongs to the program."""
-        if self.options.allow:  # processes that the program starts read it there
-            there = os.environ.get("CLARION_DIAGNOSE_ALLOW", "").split(",")
-            os.environ["CLARION_DIAGNOSE_ALLOW"] = ",".join(filter(None, [*there, *self.options.allow]))
         if engine == "torch":
             from ..doctor import watch
 
             watch(strict=self.options.strict, thorough=self.options.thorough, listen_at=self.options.listen_at)
         else:
             self._begin_on_clarion()
+        self._follow(engine)
         diagnose._quiet_exit = True
         atexit.unregister(diagnose._at_exit)
         atexit.register(self.tell)
@@ -122,6 +153,24 @@ class DiagnosedRun:
                     signal.signal(number, self._tell_and_die)
         if self.line is not None:
             self.line.start()
+
+    def _follow(self, engine: str) -> None:
+        """Processes that the program starts are told how this one is run."""
+        try:
+            self.shared = self.shared or tempfile.mkdtemp(prefix="clarion-run-")
+        except OSError:  # then each process tells its own
+            return
+        joining = {
+            "engine": engine,
+            "shared": self.shared,
+            "errors": self.errors,
+            "options": dataclasses.asdict(dataclasses.replace(self.options, json=None, report=None)),
+        }
+        follow(f"{__package__}.run:join", afterwards=engine == "torch", **joining)
+
+    def is_heard(self) -> bool:
+        """Does this process write where the program does?"""
+        return _standard_error() == self.errors
 
     def _begin_on_clarion(self) -> None:
         if not diagnose.is_on():  # the environment says off, the command says on
@@ -155,20 +204,28 @@ class DiagnosedRun:
         return 1
 
     def status(self, of_program: int) -> int:
-        """The exit status: the program's own, unless it ended well and `--strict` found something."""
+        """The exit status: the program's own, unless it ended well (or because a process of its was stopped) and `--strict` found something."""
         self.exit_status = of_program
-        if self.options.strict and of_program == 0 and os.getpid() == self.process:
+        if self.options.strict and os.getpid() == self.process and (of_program == 0 or _left(self.shared)):
             self._conclude()
             if any(finding.level != "info" for finding in self.findings()):
                 self.exit_status = FOUND
         return self.exit_status
 
     def findings(self) -> list[diagnose.Finding]:
-        """All findings, with that of the exception that ended the program."""
-        found = diagnose.findings()
+        """All findings, with those of the processes that the program started, and that of the exception that ended it."""
+        found = self._found()
         last = getattr(self.error, "finding", None)
         if last is not None and last not in found and last.name not in self.options.allow:
             found.append(last)
+        return found
+
+    def _found(self) -> list[diagnose.Finding]:
+        """What was found here and in other processes: what several of them have found is said once."""
+        found = diagnose.findings()
+        for other in _left(self.shared):
+            if not any((one.name, one.file, one.line) == (other.name, other.file, other.line) for one in found):
+                found.append(other)
         return found
 
     def _conclude(self) -> None:
@@ -179,30 +236,46 @@ class DiagnosedRun:
                 diagnose._at_exit()
 
     def tell(self) -> None:
-        """Write the files and the summary: once, and not in processes that were forked from this one."""
-        if self.told or os.getpid() != self.process:
+        """Write the files and the summary, once. Processes that the program has started leave what they have found to the first."""
+        if self.told:
             return
         self.told = True
+        if not self.is_first or os.getpid() != self.process:
+            self._leave()
+            return
         if self.line is not None:
             self.line.stop()
         self._conclude()
-        found = self.findings()
+        found, summarized = self.findings(), self._found()
         if self.json is not None:
             self._write(self.json, lambda: as_json(found))
         if self.report is not None:
             self._write(self.report, self._page)
         if not isinstance(self.error, DiagnosisError) or len(found) > 1:  # it was shown at length
-            self._say(diagnose.summary())
+            self._say(terminal.summary(diagnose._session, summarized))
+        if self.shared is not None:
+            shutil.rmtree(self.shared, ignore_errors=True)
         if isinstance(self.error, KeyboardInterrupt):
             with contextlib.suppress(KeyboardInterrupt):
                 exec(
                     "raise KeyboardInterrupt"
                 )  # Python forgets that it was interrupted when a text is compiled meanwhile
 
+    def _leave(self) -> None:
+        """For the first process: what was found here. (A forked one that has not trained has found nothing.)"""
+        if diagnose._session is None:
+            return
+        self._conclude()
+        found = diagnose.findings()
+        if self.shared is not None and found:
+            self._write(os.path.join(self.shared, f"{os.getpid()}.json"), lambda: as_json(found))
+        if self.is_heard():
+            self._say(terminal.summary(diagnose._session, [] if self.shared is not None else found))
+
     def _page(self) -> str:
         from ..diagnose.report import html
 
-        return html.page(diagnose._session, self.exit_status)
+        return html.page(diagnose._session, self.exit_status, self._found())
 
     def _write(self, path: str, text: Callable[[], str]) -> None:
         """Write a file whole, or not at all; pipes and devices as they are."""
@@ -253,6 +326,15 @@ class DiagnosedRun:
 def as_json(findings: Sequence[diagnose.Finding]) -> str:
     """A list of objects with the fields of a finding."""
     return json.dumps([finding.as_dict() for finding in findings], indent=2) + "\n"
+
+
+def _left(folder: str | None) -> list[diagnose.Finding]:
+    """What other processes have left in the folder; one that was killed as it wrote has left nothing."""
+    found = []
+    for path in sorted(Path(folder or os.devnull).glob("*.json")):
+        with contextlib.suppress(OSError, ValueError, TypeError):
+            found += [diagnose.Finding(**fields) for fields in json.loads(path.read_text())]
+    return found
 
 
 def _writable(path: str | None) -> str | None:

@@ -17,7 +17,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import config
@@ -36,6 +36,7 @@ _silenced: set[str] = set(config.DIAGNOSE_ALLOW)
 _strict = config.DIAGNOSE == "strict"
 _thorough = False
 _listen_at: int | None = None
+_prepare: Callable[[Any], None] | None = None  # what another engine gives its sessions
 
 
 def catalogue() -> dict[str, Any]:
@@ -205,6 +206,8 @@ def _start() -> None:
     _session.silenced |= _silenced
     _session.strict = _strict
     _session.listen_at = _listen_at
+    if _prepare is not None and _session.engine is engine.current:
+        _prepare(_session)
     _session.start()
     if "IPython" in sys.modules:
         from . import notebook
@@ -212,15 +215,16 @@ def _start() -> None:
         notebook.attend()
 
 
-def begin_session(strict: bool, thorough: bool, listen_at: int | None) -> Any:
-    """A session of another engine (`engine.use`) begins at once."""
-    global _session, _thorough
+def begin_session(strict: bool, thorough: bool, listen_at: int | None, prepare: Callable[[Any], None]) -> Any:
+    """A session of another engine (`engine.use`) begins at once; `prepare` is called with it, and with those that follow it."""
+    global _session, _thorough, _prepare
     from .books.float_notes import notes
 
     notes.clear()
     _session, _thorough = None, thorough
     _set_strict(strict or _strict)
     globals()["_listen_at"] = listen_at
+    _prepare = prepare
     _start()
     return _session
 
@@ -262,7 +266,24 @@ def _at_exit() -> None:
 
 _quiet_exit = False  # `clarion run` prints the summary itself
 
-os.register_at_fork(after_in_child=_stop)  # worker processes of a DataLoader do not train
+
+def _forked() -> None:
+    """Workers of a DataLoader do not train: nothing is heard, until an optimizer takes a step. Then this process has its own books."""
+    global _session
+    was_heard = _session is not None and _session.mode != "off"
+    _stop()
+    if was_heard:
+        _session = None
+        _waiting.extend(subscribe(event, _begin_in_fork) for event in ("step_began", "stepped"))
+
+
+def _begin_in_fork(optimizer: Any) -> None:
+    with _beginning:
+        if _waiting:
+            _start()
+
+
+os.register_at_fork(after_in_child=_forked)
 atexit.register(_at_exit)
 
 

@@ -10,9 +10,11 @@ watch(listen_at=1200)    listen closely around this step, where a first run coul
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+from ..children import follow
 from ..diagnose.finding import Finding as Finding
 from ..errors import DiagnosisError as DiagnosisError
 from ..errors import DiagnosisWarning as DiagnosisWarning
@@ -21,10 +23,14 @@ __all__ = ["DiagnosisError", "DiagnosisWarning", "Finding", "Watch", "findings",
 
 
 class Watch:
-    """PyTorch is being watched; as a context, until it ends."""
+    """PyTorch is being watched, here and in the processes that the program starts; as a context, until it ends."""
 
     def __init__(self, strict: bool, thorough: bool, listen_at: int | None) -> None:
         self._watching, self._session, self._joined = _begun(strict, thorough, listen_at)
+        self._leave_children: Callable[[], None] | None = None
+        if self._watching is not None and not self._joined:
+            how = {"strict": strict, "thorough": thorough, "listen_at": listen_at}
+            self._leave_children = follow(f"{__name__}:watch", afterwards=True, **how)
         self._before = len(self._session.findings), self._session.strict, self._session.listen_at
         if self._joined:
             self._session.strict = self._session.strict or strict
@@ -38,8 +44,10 @@ class Watch:
     def stop(self) -> None:
         """Put PyTorch back as it was; whoever waits for the end of the program speaks now. Not while another watch goes on."""
         if not self._joined:
-            if self._watching is not None:
+            if self._leave_children is not None:
                 self._watching.end(self._session)
+                self._leave_children()
+                self._leave_children = None
             return
         _, self._session.strict, self._session.listen_at = self._before
 
@@ -67,7 +75,7 @@ def _begun(strict: bool, thorough: bool, listen_at: int | None) -> tuple[Any, An
 
 
 def watch(*, strict: bool = False, thorough: bool = False, listen_at: int | None = None) -> Watch:
-    """Watch what this process trains with PyTorch.
+    """Watch what this process trains with PyTorch, and those that it starts.
 
     Where one runs already, it goes on: this one sees what is found from now on, and ends without ending the other.
     """

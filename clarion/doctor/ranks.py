@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from multiprocessing.util import Finalize
 from typing import Any
 
 
@@ -32,6 +33,8 @@ def audience(key: tuple[Any, ...]) -> str | None:
         return None
     except OSError:
         return f"rank {this}: "
+    if not _told:
+        Finalize(None, tidy, exitpriority=0)  # which is called in processes that end without `atexit`, too
     _told.append(path)
     return f"rank {this}: "
 

@@ -476,12 +476,15 @@ def begin(strict: bool, thorough: bool, listen_at: int | None) -> Any:
         stop()
         raise
     diagnose.engine.use(engine)
-    session = diagnose.begin_session(strict, thorough, listen_at)
+    return diagnose.begin_session(strict, thorough, listen_at, _prepare)
+
+
+def _prepare(session: Any) -> None:
+    """What a session must know of this engine."""
     session.lacking = versions.lacking
     session.silenced.update(rule for _, rules in versions.lacking.values() for rule in rules)
     memory.followed = session.ledger.departures.marks
     session.audience = ranks.audience
-    return session
 
 
 def end(session: Any) -> None:

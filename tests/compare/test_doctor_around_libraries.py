@@ -86,6 +86,44 @@ def test_two_ranks_tell_once(tmp_path, variant, count):
     assert all(text.startswith(f"FOUND stale-gradient {line} rank ") for text in told)
 
 
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_ranks_that_a_program_starts(tmp_path, method):
+    _check("spawned_ranks.py", tmp_path, method)
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch has no torch.distributed")
+def test_ranks_that_torchrun_starts(tmp_path):
+    path = PROGRAMS / "spawned_ranks.py"
+    torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", path)
+    done = _python("-m", "clarion", "run", "--engine", "torch", "--json", "found.json", *torchrun, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(Path(tmp_path, "found.json").read_text())
+    assert {(f["name"], f["line"]) for f in found} == marks_of(path).expect
+    assert [f["what"].partition(":")[0] for f in found] in (["rank 0"], ["rank 1"])
+
+
+def test_processes_of_a_watched_program(tmp_path):
+    """They are watched as long as the program is."""
+    Path(tmp_path, "trainer.py").write_text(
+        "import torch\n"
+        "model = torch.nn.Linear(4, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.01)\n"
+        "for _ in range(8):\n"
+        "    model(torch.randn(8, 4)).pow(2).mean().backward()\n"
+        "    optimizer.step()\n"
+    )
+    Path(tmp_path, "program.py").write_text(
+        "import subprocess, sys, clarion.doctor\n"
+        "command = [sys.executable, 'trainer.py']\n"
+        "with clarion.doctor.watch():\n"
+        "    print(subprocess.run(command, capture_output=True, text=True).stderr.count('warn  stale-gradient trainer.py:6'))\n"
+        "print(subprocess.run(command, capture_output=True, text=True).stderr.count('stale-gradient'))\n"
+    )
+    done = _python("program.py", cwd=tmp_path)
+    assert done.stdout == "1\n0\n", done.stderr
+
+
 def test_pytest_fails_on_findings(tmp_path):
     Path(tmp_path, "test_training.py").write_text(
         "import pytest, torch\n"

@@ -35,9 +35,10 @@ def write(path: str, session: Any = None, status: int | str | None = None) -> No
         file.write(text.encode())
 
 
-def page(session: Any, status: int | str | None = None) -> str:
-    """The page of a session (or of a program in which nothing was differentiated: None)."""
-    findings = [] if session is None else session.findings
+def page(session: Any, status: int | str | None = None, findings: list[Finding] | None = None) -> str:
+    """The page of a session (or of a program in which nothing was differentiated: None); `findings`: others than its own."""
+    if findings is None:
+        findings = [] if session is None else session.findings
     parts = [_head(session, findings, status), _findings(findings)]
     if session is not None:
         found = [f.step for f in findings if f.level != "info"]
