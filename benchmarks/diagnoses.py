@@ -79,6 +79,97 @@ def small_classifier(t: Any) -> Callable[[], object]:
     return step
 
 
+def _linear(t: Any, optimizer: Callable[[Any], Any], clears: Any = None, clips: Any = None, reads: Any = None) -> Any:
+    """A small linear model, its optimizer, and a step of them; with whatever else loops have."""
+    t.manual_seed(0)
+    model = t.nn.Linear(3, 1)
+    own = optimizer(model.parameters())
+    x, y = t.randn(16, 3), t.randn(16, 1)
+
+    def step() -> None:
+        own.zero_grad() if clears is None else own.zero_grad(set_to_none=clears)
+        loss = t.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        if clips is not None:
+            t.nn.utils.clip_grad_norm_(model.parameters(), clips)
+        own.step()
+        if reads is not None:
+            reads(loss)
+
+    return own, step
+
+
+def momentum(t: Any) -> Callable[[], object]:
+    """The smallest loop with momentum."""
+    return _linear(t, lambda p: t.optim.SGD(p, lr=0.01, momentum=0.9))[1]
+
+
+def adam(t: Any) -> Callable[[], object]:
+    """The smallest loop with Adam."""
+    return _linear(t, lambda p: t.optim.Adam(p, lr=1e-3))[1]
+
+
+def cleared_to_zero(t: Any) -> Callable[[], object]:
+    """Gradients that are filled with zeros."""
+    return _linear(t, lambda p: t.optim.SGD(p, lr=0.01), clears=False)[1]
+
+
+def losses_listed(t: Any) -> Callable[[], object]:
+    """`losses.append(loss.item())` in each step."""
+    losses: list[float] = []
+    return _linear(t, lambda p: t.optim.SGD(p, lr=0.01), reads=lambda loss: losses.append(loss.item()))[1]
+
+
+def losses_summed(t: Any) -> Callable[[], object]:
+    """`total += loss.item()` in each step."""
+    total = 0.0
+
+    def add(loss: Any) -> None:
+        nonlocal total
+        total += loss.item()
+
+    return _linear(t, lambda p: t.optim.SGD(p, lr=0.01), reads=add)[1]
+
+
+def clipped(t: Any) -> Callable[[], object]:
+    """Gradients that are clipped by their norm."""
+    return _linear(t, lambda p: t.optim.SGD(p, lr=0.01), clips=1.0)[1]
+
+
+def scheduled(t: Any) -> Callable[[], object]:
+    """A scheduler that steps with the optimizer."""
+    optimizer, step = _linear(t, lambda p: t.optim.SGD(p, lr=0.01))
+    scheduler = t.optim.lr_scheduler.CosineAnnealingLR(optimizer, 1_000_000)
+
+    def both() -> None:
+        step()
+        scheduler.step()
+
+    return both
+
+
+def adversaries(t: Any) -> Callable[[], object]:
+    """A generator and a discriminator, each with its optimizer."""
+    t.manual_seed(0)
+    nn, F = t.nn, t.nn.functional
+    generator, judge = nn.Linear(4, 3), nn.Linear(3, 1)
+    of_generator, of_judge = t.optim.Adam(generator.parameters(), lr=1e-3), t.optim.Adam(judge.parameters(), lr=1e-3)
+    real, noise = t.randn(16, 3), t.randn(16, 4)
+    ones, zeros = t.ones(16, 1), t.zeros(16, 1)
+
+    def step() -> None:
+        fake = generator(noise)
+        of_judge.zero_grad()
+        told = F.binary_cross_entropy_with_logits
+        (told(judge(real), ones) + told(judge(fake.detach()), zeros)).backward()
+        of_judge.step()
+        of_generator.zero_grad()
+        told(judge(fake), ones).backward()
+        of_generator.step()
+
+    return step
+
+
 # What is promised of each: a training step of a transformer, and the smallest loops there are.
 LIMITS: dict[str, tuple[Make, float]] = {
     "character_gpt": (WORKLOADS["character_gpt"], 5.0),
@@ -86,6 +177,10 @@ LIMITS: dict[str, tuple[Make, float]] = {
     "updates_by_hand": (updates_by_hand, 5.0),
     "smallest_optimizer_loop": (smallest_optimizer_loop, 9.0),
     "small_classifier": (small_classifier, 5.0),
+    **{
+        make.__name__: (make, 5.0)
+        for make in (momentum, adam, cleared_to_zero, losses_listed, losses_summed, clipped, scheduled, adversaries)
+    },
 }
 
 

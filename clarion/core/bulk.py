@@ -6,6 +6,7 @@ from typing import Any
 
 from ..events import hub
 from . import modes, provenance
+from .tensor import Tensor
 from .versions import INFERENCE, MirroredCounter, VersionCounter
 
 
@@ -42,7 +43,6 @@ def clear_gradients(params: Any, set_to_none: bool) -> None:
             continue
         if grad.grad_fn is not None:
             grad.detach_()
-        else:
-            grad.requires_grad_(False)
-        with modes.no_grad():
-            grad.zero_()
+        elif modes.special > modes.watched or grad.requires_grad or type(grad) is not Tensor:
+            grad.requires_grad_(False)  # (else nobody sees that it is said once more)
+        grad.zero_()

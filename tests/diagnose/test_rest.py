@@ -94,6 +94,40 @@ def test_who_clips_is_heard_once_at_rest() -> None:
     assert hub.clipped is None
 
 
+def test_clearing_to_zero_tells_nothing_of_its_own() -> None:
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    told: list[str] = []
+    stops = [subscribe(event, lambda *facts, event=event: told.append(event)) for event in ("flagged", "mode")]
+    for _ in range(3):
+        optimizer.zero_grad(set_to_none=False)
+        model(torch.randn(4, 3)).sum().backward()
+        optimizer.step()
+    for stop in stops:
+        stop()
+    assert told == []
+    model.weight.grad.requires_grad_()
+    optimizer.zero_grad(set_to_none=False)
+    assert not model.weight.grad.requires_grad
+    assert model.weight.grad.abs().sum() == 0
+
+
+def test_who_has_waited_for_gradients_in_vain_no_longer_has_each_measured() -> None:
+    step, optimizer = _training()
+    for _ in range(400):
+        step()
+    track, measured = optimizer._story.track, []
+    track.hurry(_session().steps(), 1)
+    stop = subscribe("stepped", lambda _: None)  # every step is heard
+    for _ in range(400):
+        before = track.last
+        step()
+        measured.append(track.last != before)
+    stop()
+    assert sum(measured[:50]) > 40
+    assert sum(measured[-200:]) < 20
+
+
 def test_several_passes_for_each_step_are_heard_as_such() -> None:
     step, _ = _training(passes=3)
     for _ in range(400):

@@ -9,6 +9,8 @@ from .. import engine
 from ..graph.reach import reachable
 from ..source.places import file_line
 
+_PAUSE = 4  # steps from one sample to the next, at least
+
 
 class MemorySample:
     """Bytes at one step. `lines` are the lines whose operations saved values for the backward pass."""
@@ -20,20 +22,22 @@ class MemorySample:
 
 
 class Memory:
-    """Measures while the session listens closely, once per step."""
+    """Measures while the session listens closely, one step in some."""
 
     def __init__(self, session: Any) -> None:
         self.session = session
         self.samples: list[MemorySample] = []
         self._current: MemorySample | None = None
+        self._due = 0  # the step from which on to measure again
 
     def near_backward_began(
         self, tensors: Any, gradients: Any, retained: bool, create: bool, accumulates: bool
     ) -> None:
         """The graph is complete: what does it hold?"""
         step = self.session.ledger.step
-        if step < 1 or not accumulates or (self._current is not None and self._current.step == step):
+        if step < 1 or not accumulates or step < self._due:
             return
+        self._due = step + _PAUSE
         this = self._current = MemorySample(step)
         optimizers = self.session.ledger.optimizers
         seen: set[Any] = {engine.memory(p) for o in optimizers for g in o.param_groups for p in g["params"]}

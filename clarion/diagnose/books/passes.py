@@ -13,7 +13,7 @@ class CountsPasses:
     @property
     def passes(self) -> int:
         """Backward passes so far, told or not."""
-        return self._told + unheard.count
+        return self._told + unheard._end - unheard.left.__length_hint__()  # (`unheard.count`, written out)
 
     @passes.setter
     def passes(self, count: int) -> None:

@@ -14,6 +14,7 @@ DENSE = 200  # the first steps of an optimizer, each of which is measured
 SHARE = 0.005  # of the time is given to measuring, after that
 _AROUND = 100e-6  # seconds that it takes to come to a measurement, and until all runs as before
 PAUSE = 2048  # steps between two measurements, at most
+_HURRIED = 64  # measurements that somebody waits for
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 
 
@@ -168,7 +169,7 @@ class Sample:
 class Track:
     """The samples of one optimizer."""
 
-    __slots__ = ("due", "every", "last", "long", "pause", "recent")
+    __slots__ = ("due", "every", "hurried", "last", "long", "pause", "recent")
 
     def __init__(self) -> None:
         self.recent: deque[Sample] = deque(maxlen=RECENT)
@@ -176,6 +177,7 @@ class Track:
         self.every = 1
         self.due = 0  # the step from which on to measure again
         self.pause = PAUSE  # steps between two measurements, at most
+        self.hurried = 0  # the step until which somebody waits for them
         self.last = (0.0, 0)  # when the last measurement ended, and at which step
 
     def is_due(self, steps: int) -> bool:
@@ -183,12 +185,14 @@ class Track:
         return steps <= DENSE or steps >= self.due
 
     def hurry(self, steps: int, pause: int) -> None:
-        """Somebody waits for the next steps: measure one in so many at least."""
-        self.pause = pause
+        """Somebody waits for the next steps: measure one in so many at least. Not for ever: what was waited for may not come."""
+        self.pause, self.hurried = pause, steps + _HURRIED * pause
         self.due = min(self.due, steps + pause)
 
     def spent(self, begin: float, end: float, steps: int) -> None:
         """A measurement took from `begin` to `end`: put the next one so far off that they take less than `SHARE` of the time."""
+        if steps > self.hurried:
+            self.pause = PAUSE
         before, at = self.last
         if at and steps > at:
             whole = max(0.0, begin - before) / (steps - at)  # of one step; below 0 if another thread made it

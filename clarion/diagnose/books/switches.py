@@ -29,7 +29,7 @@ _getframe, _ref, _new = sys._getframe, weakref.ref, object.__new__
 _NEW = 2  # times that a block is listened to closely
 _ENTERING, _LEAVING = ("__enter__", "__aenter__"), ("__exit__", "__aexit__")
 _CONTEXTLIB = contextlib.__file__
-_MODE_NAMES = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b")
+_MODE_NAMES = r"\b(no_grad|inference_mode|set_grad_enabled|enable_grad)\b"
 
 
 class Switch:
@@ -151,7 +151,7 @@ def _decorator_line(function: Any, otherwise: Place) -> Where:
     first: int = code.co_firstlineno
     for line in range(first, first + 20):
         text = linecache.getline(code.co_filename, line).strip()
-        if text.startswith("@") and _MODE_NAMES.search(text):
+        if text.startswith("@") and re.search(_MODE_NAMES, text):
             return code.co_filename, line
         if text.startswith(("def ", "async def ", "class ")):
             break

@@ -83,11 +83,13 @@ def letter(numbers: list[Any]) -> Any:
 
 def number(t: Any) -> Any:
     found = t._array
-    if type(found) is not np.ndarray and isinstance(found, Mapped):
+    if type(found) is np.ndarray:
+        return found.item()
+    if isinstance(found, Mapped):
         return whole(found).mean().item()
     if t.is_meta or wraps(found):
         return 0.0  # it has none (and a class that computes for itself is not asked: programs see what it is asked)
-    if type(found) is np.ndarray or not late(t):
+    if not late(t):
         return found.item()
     found = _sent("loss", t._array.reshape(1))
     return found[0] if found else 0.0
@@ -108,6 +110,9 @@ def _sent(key: str, values: Any) -> list[float] | None:
 
 
 def squares(gradients: list[Any]) -> list[float]:
+    arrays = [gradient._array for gradient in gradients]
+    if set(map(type, arrays)) == {np.ndarray}:  # as nearly always
+        return [_square(values) for values in arrays]
     if not gradients or any(type(whole(gradient._array)) is np.ndarray for gradient in gradients):
         return [_square(array(gradient)) for gradient in gradients]
     if captures.current() is None:
@@ -123,7 +128,7 @@ def _square(values: Any) -> float:
     """Infinite or NaN if an element is, or if the sum is beyond the range of its type."""
     if values.dtype.kind == "f" and values.dtype.itemsize >= 4:
         flat = values.ravel()
-        return float(np.dot(flat, flat))
+        return float(flat.dot(flat))  # (`np.dot` asks first whether somebody else computes it)
     return float(np.square(np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))).sum())
 
 

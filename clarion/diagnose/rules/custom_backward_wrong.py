@@ -13,7 +13,7 @@ from ..rule import Diagnosis
 from ..source.places import here
 
 _TRIES = 3  # calls of a Function that are looked at, if the first ones do not tell
-_DEF = re.compile(r"\s*def\s")
+_DEF = r"\s*def\s"
 
 
 class CustomBackwardWrong(Diagnosis):
@@ -89,6 +89,6 @@ def _line_of_backward(function: Any) -> tuple[str, int] | None:
     if code is None:
         return None
     for line in range(code.co_firstlineno, code.co_firstlineno + 50):
-        if _DEF.match(linecache.getline(code.co_filename, line)):
+        if re.match(_DEF, linecache.getline(code.co_filename, line)):
             return code.co_filename, line
     return code.co_filename, code.co_firstlineno

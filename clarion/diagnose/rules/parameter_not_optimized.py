@@ -27,8 +27,8 @@ _RARE = (
     200  # the same for one of a list of layers: an expert may see its tokens seldom (or at the end, if there are fewer)
 )
 _SMALL = 0.25  # of the trained parameters: less than that is no backbone which is left as it is
-_KEPT = re.compile(r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)")
-_DUMMY = re.compile(r"(^|[._])(dummy|device|dtype|placeholder|anchor)")
+_KEPT = r"(^|[._])(teacher|target|ema|momentum|frozen|reference|ref|old|fixed)(_?\w+)?([._]|$)"
+_DUMMY = r"(^|[._])(dummy|device|dtype|placeholder|anchor)"
 
 
 class ParameterNotOptimized(Diagnosis):
@@ -209,7 +209,7 @@ class ParameterNotOptimized(Diagnosis):
         related = related - {COMPILED} or related
         if seat is None:
             return engine.is_parameter(leaf) and related == {APPLIED}
-        if not seat.module.training or _KEPT.search(seat.name) is not None:
+        if not seat.module.training or re.search(_KEPT, seat.name) is not None:
             return False
         if engine.story(leaf).frozen is not None:  # and requires a gradient again: that was done on purpose
             return True
@@ -249,7 +249,7 @@ class ParameterNotOptimized(Diagnosis):
             not engine.requires_grad(parameter)
             and engine.story(parameter) is not None
             and engine.story(parameter).frozen is not None
-            and _KEPT.search(name) is None
+            and re.search(_KEPT, name) is None
             for name, parameter in seat.root.named_parameters()
         )
 
@@ -490,7 +490,7 @@ def _is_reached(leaf: Any) -> bool:
 def _stands_in(leaf: Any, seat: Seat | None) -> bool:
     """Is it there to be asked for its device and dtype: without any element, or with one and named so?"""
     size = engine.size(leaf)
-    return size == 0 or (size == 1 and seat is not None and _DUMMY.search(seat.name) is not None)
+    return size == 0 or (size == 1 and seat is not None and re.search(_DUMMY, seat.name) is not None)
 
 
 def _distinct(places: list[Any], most: int = 6) -> list[Any]:

@@ -56,21 +56,21 @@ def text(where: Where) -> str:
     return "a line that was not recorded" if found is None else f"{shown(found[0])}:{found[1]}"
 
 
-_COMMENT = re.compile(r"\s+#\s[^'\"]*$")
+_COMMENT = r"\s+#\s[^'\"]*$"  # (compiled on first need, as all patterns: most programs need none)
 
 
 def source(where: Where) -> str:
     """The text of a line, without its comment."""
     found = file_line(where)
-    return "" if found is None else _COMMENT.sub("", linecache.getline(*found)).strip()
+    return "" if found is None else re.sub(_COMMENT, "", linecache.getline(*found)).strip()
 
 
-_ALLOW = re.compile(r"#\s*clarion:\s*allow\b([^#]*)")
+_ALLOW = r"#\s*clarion:\s*allow\b([^#]*)"
 
 
 def allowed(file: str, line: int) -> frozenset[str]:
     """The diagnoses that a comment on this line silences."""
-    found = _ALLOW.search(linecache.getline(file, line))
+    found = re.search(_ALLOW, linecache.getline(file, line))
     return frozenset(re.split(r"[,\s]+", found.group(1).strip())) if found else frozenset()
 
 
