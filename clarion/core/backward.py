@@ -188,7 +188,17 @@ def gradients(
         hub.backward_began(outs, seeds, this.retain, this.create_graph and recorded, False)
     execute(roots, start, this)
     unused_ok = materialize_grads if allow_unused is None else allow_unused
-    return tuple(_captured(this, i, ins[i], unused_ok, materialize_grads) for i in range(len(ins)))
+    found = tuple(_captured(this, i, ins[i], unused_ok, materialize_grads) for i in range(len(ins)))
+    if modes.special and hub.applied is not None and told and not create_graph:
+        hub.applied(_AutogradGrad, outs, (), [g for g in found if g is not None])
+    return found
+
+
+class _AutogradGrad:
+    """`autograd.grad` as an operation, for those who hear of all that run: what it gives has no history."""
+
+    name, traits = "grad", frozenset[str]()
+    elementwise = broadcast = moves = view = False
 
 
 def _captured(this: Pass, i: int, t: Any, unused_ok: bool, materialize: bool) -> Tensor | None:

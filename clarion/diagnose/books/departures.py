@@ -134,6 +134,8 @@ class Departure:
             return "is made a new Parameter"
         if self.how in ("detach", "detach_", "data"):
             return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
+        if self.how == "grad":
+            return "is computed by `autograd.grad` without `create_graph=True`"
         if self.how == "cast":
             return "is cast to integers (they have no gradient)"
         if self.how in ("gt", "ge", "lt", "le", "eq", "ne"):

@@ -34,8 +34,8 @@ class _Cut:
 class PathCut(Diagnosis):
     """The way from the loss back to some parameters is cut: a value left the graph and came back as a constant.
 
-    `argmax`, comparisons, `.item()`, NumPy, `torch.tensor([...])`, `.detach()`, `.data` and `no_grad` give values without
-    history. Computing on with them works; the gradient ends there, and whatever lies behind is never trained. The same
+    `argmax`, comparisons, `.item()`, NumPy, `torch.tensor([...])`, `.detach()`, `.data`, `no_grad` and `autograd.grad` without
+    `create_graph=True` give values without history. Computing on with them works; the gradient ends there, and whatever lies behind is never trained. The same
     holds for a term of the loss that was added as a number.
 
     Broken:
@@ -329,6 +329,8 @@ def _remedy(departure: Departure) -> str:
         return "compute this with torch functions instead of NumPy."
     if how in ("detach", "detach_", "data"):
         return f"leave `.{how}{'' if how == 'data' else '()'}` away; what NumPy computes from it, compute with torch functions."
+    if how == "grad":
+        return "`torch.autograd.grad(…, create_graph=True)`: then the gradient can be differentiated."
     if how == "cast":
         return "keep real numbers in training: noise in place of rounding, or `x + (x.round() - x).detach()`."
     return "use a soft version (softmax or sigmoid) in the computation, or let the gradient pass: `hard + soft - soft.detach()`."
