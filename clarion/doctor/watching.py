@@ -230,7 +230,7 @@ def _modes() -> None:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
-            if mode and off_alone or hub.mode is None:
+            if (mode and off_alone) or hub.mode is None:
                 return
             if not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, True)

@@ -11,8 +11,8 @@ from ..graph.strangers import Written
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
 
-# Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass that is the
-# training's own, and for one that no update ever used.
+# Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass of a line that trains
+# otherwise, and for one of which no update ever used any.
 _SELDOM, _SELDOM_OTHERS = 4, 2
 _LOOKS = 8  # times per line that the modules are looked at
 _NEVER, _HEARD = 20, 4  # gradients of an optimizer that never steps, and times that it was heard to clear them
@@ -126,7 +126,8 @@ class GradientDiscarded(Diagnosis):
         times += 1
         self._times[place] = times, first
         # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
-        seldom = _SELDOM if is_own else _SELDOM_OTHERS
+        used = is_own or any(b.used and b.place == backward.place for b in self.ledger.recent)
+        seldom = _SELDOM if used else _SELDOM_OTHERS
         if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
             return
         if self._told.setdefault(backward.place, place) != place:  # another part of the same pass
