@@ -20,6 +20,7 @@ _LIKE_OTHERS = 0.001  # of the largest gradient: less is noise (a bias before a 
 _ADAPTED = 1e-4  # the same where updates do not grow with the gradient (Adam)
 _NOISE = 1e-5  # of a parameter's own size (or 1, if it is large): a smaller gradient is rounding itself
 _DWINDLED = 1e-4  # of the highest learning rate: below that, whether anything moves is looked at late, too,
+_LATE = 0.1  # of it: below that a schedule is coming to its end
 _LOOKS = 64  # so often
 _SAMPLED = 4096  # elements of a parameter that are compared one by one
 
@@ -40,7 +41,7 @@ class StepWithoutChange(Diagnosis):
         model = model.float()                                        # weights in float32, bfloat16 by torch.autocast
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-5)
 
-    Three samples with the same learning rate are needed, so a warm-up from 0 does not trigger it. A bias that begins at 0
+    Three samples with about the same learning rate are needed, so a warm-up from 0 does not trigger it. A bias that begins at 0
     can hold any change, however small: one of less than a hundredth of its type's precision does not count.
     """
 
@@ -138,10 +139,21 @@ class StepWithoutChange(Diagnosis):
             self._unchanged.pop(key, None)
             return
         known, times = self._unchanged.get(key, (rates, 0))
-        times = times + 1 if known == rates else 1
-        self._unchanged[key] = rates, times
+        if not self._is_alike(update.optimizer, known, rates):
+            known, times = rates, 0
+        times += 1
+        self._unchanged[key] = known, times
         if times >= 3 and sample.number >= _AFTER:
             self._say(update, sample, rates)
+
+    def _is_alike(self, optimizer: Any, before: tuple[float, ...], now: tuple[float, ...]) -> bool:
+        """Are these learning rates as good as equal? A schedule may lower them a little; at its end nothing need move any more."""
+        if before == now:
+            return True
+        story = id(optimizer._story)
+        highest = self._highest[story] = max(self._highest.get(story, 0.0), *before, *now)
+        lowered = all(0.5 * old <= new <= old for old, new in zip(before, now, strict=False))
+        return len(before) == len(now) and lowered and max(now) > _LATE * highest
 
     def _look_at_each(
         self, update: Update, sample: Sample, rates: tuple[float, ...], looks: list[_Look], now: list[Any]
