@@ -10,10 +10,10 @@ loaded, even where it is installed. What clarion does not have is refused by its
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -91,26 +91,34 @@ class TorchVersion(str):
     __hash__ = str.__hash__
 
 
-class TorchDistribution(importlib.metadata.Distribution):
-    """What `importlib.metadata` tells of the package "torch", whether PyTorch is installed or not."""
+@functools.cache
+def _distribution() -> Any:
+    """What `importlib.metadata` tells of the package "torch", whether PyTorch is installed or not. (Of the few who ask: to import
+    that takes 15 ms.)"""
+    import importlib.metadata
 
-    def read_text(self, filename: str) -> str | None:
-        """The one file there is."""
-        if filename != "METADATA":
-            return None
-        return f"Metadata-Version: 2.1\nName: torch\nVersion: {PYTORCH}\nSummary: clarion {VERSION}, in the place of PyTorch\n"
+    class TorchDistribution(importlib.metadata.Distribution):
+        """The package "torch"."""
 
-    def locate_file(self, path: Any) -> Any:
-        """Where a file of it would lie: beside clarion."""
-        return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), path)
+        def read_text(self, filename: str) -> str | None:
+            """The one file there is."""
+            if filename != "METADATA":
+                return None
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {PYTORCH}\nSummary: clarion {VERSION}, in the place of PyTorch\n"
+
+        def locate_file(self, path: Any) -> Any:
+            """Where a file of it would lie: beside clarion."""
+            return os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), path)
+
+    return TorchDistribution()
 
 
-class TorchFinder(importlib.metadata.DistributionFinder):
+class TorchFinder(importlib.abc.MetaPathFinder):
     """Finds `torch` and all below it in clarion."""
 
-    def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Any:  # noqa: B008
+    def find_distributions(self, context: Any = None) -> Any:
         """The package "torch", for those who ask whether it is installed, and which version."""
-        return iter([TorchDistribution()] if context.name in (None, "torch") else [])
+        return iter([_distribution()] if context is None or context.name in (None, "torch") else [])
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
