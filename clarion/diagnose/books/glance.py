@@ -114,13 +114,14 @@ class Glance:
         self._unlike = True
         return False
 
-    def _dwindled(self) -> bool:
+    def _dwindled(self) -> int:
+        """Is the learning rate next to nothing (1), or even less (2)?"""
         optimizer = None if self._optimizer is None else self._optimizer()
         rate = None if optimizer is None else optimizer.param_groups[0].get("lr")
         if type(rate) is not float:
-            return False
+            return 0
         self._rate = max(self._rate, rate)
-        return rate < _DWINDLED * self._rate
+        return (rate < _DWINDLED * self._rate) + (rate < _DWINDLED**2 * self._rate)
 
     def _is_known(self, seen: dict[Any, Any]) -> bool:
         """Was all of this seen before? (What is seen first is usual, unless it is strange.)"""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 # Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
-REST_AFTER = 192
+REST_AFTER = 96
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
 _BY_HAND = 4  # steps without an optimizer that are listened to, if gradients are not cleared between them
 _WAKES = 2  # passes that are heard at least after a rest

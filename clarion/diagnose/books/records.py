@@ -10,8 +10,8 @@ from typing import Any
 from ..source.places import Place
 
 RECENT = 128  # steps of an optimizer that are kept as they are
-DENSE = 200  # the first steps of an optimizer, each of which is measured
-SHARE = 0.005  # of the time is given to measuring, after that
+DENSE = 96  # the first steps of an optimizer, each of which is measured
+SHARE = 0.003  # of the time is given to measuring, after that
 _AROUND = 100e-6  # seconds that it takes to come to a measurement, and until all runs as before
 PAUSE = 2048  # steps between two measurements, at most
 _HURRIED = 64  # measurements that somebody waits for

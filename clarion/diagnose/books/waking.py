@@ -11,8 +11,9 @@ from time import process_time
 from .. import engine
 
 FIRST = 64  # passes at rest until the session wakes for the first time, and the least between two wakes
+EARLY = 256  # the pass at which an early rest ends, whatever that costs: it has not heard much so far
 _MOST = 8192  # the most
-SHARE = 0.01  # of the time at rest
+SHARE = 0.007  # of the time at rest
 _AFTER = 100e-6  # seconds, in all, that the steps after a wake take longer until all runs as before
 _UNKNOWN = 8  # passes between the first two glances, which tell how long one takes
 # Seconds between two glances (one takes some 15 µs, whose code the caches have forgotten), and passes, at most,
@@ -55,6 +56,7 @@ class Waking:
             time, before = self._woke
             cost = now - time - (passes - before) * self._pass + _AFTER
             left = min(_MOST, max(FIRST, int(cost / (SHARE * self._pass))))
+        left = EARLY - passes if passes < EARLY else left
         self.at, self.overdue, self._rested = passes + left, False, (now, passes)
 
     def pause(self, passes: int) -> int:

@@ -136,7 +136,9 @@ class GradientVanishes(Diagnosis):
         story = update.story
         if story is None or story.steps <= DENSE:
             return
-        if run == 1 and self._hurried.get(key, 0) < _HURRIES:
+        if story.steps <= _PATIENCE:  # what has begun early is followed as long as anybody's patience lasts
+            hurry(update.optimizer, 1)
+        elif run == 1 and self._hurried.get(key, 0) < _HURRIES:
             self._hurried[key] = self._hurried.get(key, 0) + 1
             hurry(update.optimizer, 1)
         elif run == _ZERO_STEPS:
