@@ -347,7 +347,7 @@ def _skip(this: Pass, leaves: list[Tensor], target: Any) -> None:
 def _finish_leaves(this: Pass, leaves: list[Tensor]) -> None:
     if HALVES:
         _widen(this.grads, leaves)
-    if this.capture is None and hub.accumulated is None:
+    if this.capture is None:
         finish_usual(this, leaves)
     while leaves:
         finish_leaf(this, leaves.pop(0))

@@ -112,6 +112,12 @@ def finish_usual(this: Pass, leaves: list[Tensor]) -> None:
             else:
                 grads[leaf] = g
                 others.append(leaf)
+    told = hub.accumulated
+    if told is not None:
+        left = set(map(id, others))
+        for leaf in leaves:
+            if id(leaf) not in left:
+                told(leaf)
     leaves[:] = others
 
 
