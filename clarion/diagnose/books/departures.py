@@ -164,6 +164,11 @@ class Term:
 NONE: frozenset[Any] = frozenset()
 
 
+def is_copy(mark: Any) -> bool:
+    """Does a mark say that a value was made anew of what left? That is seldom meant; `detach()` mostly is."""
+    return type(mark) is Departure and (mark.how == "tensor" or mark.how in NUMBERS)
+
+
 class Departures:
     """All departures of a session, by line; where numbers are made of values, by the line that called for it, too."""
 
@@ -425,9 +430,12 @@ class Departures:
         found: list[Term] = []
         for t in inputs:
             if engine.is_tensor(t):
-                if engine.requires_grad(t) or engine.size(t) != 1 or engine.kind(t) != "f":
+                if engine.requires_grad(t) or engine.kind(t) != "f":
                     continue
-                found.append(Term(float(engine.number(t)), node.place, self.marks(t)))
+                if engine.size(t) == 1:
+                    found.append(Term(float(engine.number(t)), node.place, self.marks(t)))
+                elif copied := frozenset(mark for mark in self.marks(t) if is_copy(mark)):  # one for each sample
+                    found.append(Term(float(engine.array(t).mean()), node.place, copied))
             elif isinstance(t, (float, np.floating)):
                 t = float(t)
                 found.append(Term(t, node.place, self._numbers.get(t, NONE)))

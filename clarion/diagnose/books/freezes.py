@@ -103,5 +103,6 @@ class Shared:
 
 
 def _is_new(leaf: Any) -> bool:
+    """Has nobody written to it, whoever has computed gradients for it?"""
     story = engine.story(leaf)
-    return story is not None and not story.deposits
+    return story is not None and (not story.deposits or engine.writes(leaf) == story.written)

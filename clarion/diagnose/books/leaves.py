@@ -6,8 +6,30 @@ import weakref
 from typing import Any
 
 from .. import engine
+from .records import APPLIED, Story
 
 _FEW = 8  # leaves whose gradients are looked at
+
+
+def story_of(leaf: Any) -> Story:
+    """The story of a leaf, begun on first need."""
+    found: Story | None = engine.story(leaf)
+    if found is None:
+        found = Story()
+        engine.set_story(leaf, found)
+    return found
+
+
+def use_others(story: Story) -> None:
+    """The gradients of earlier passes, that lie where the last one's do, are used along with it."""
+    for backward in story.others or ():
+        backward.used = APPLIED
+    story.others = None
+
+
+def has_gradient(optimizer: Any) -> bool:
+    """Does any parameter of an optimizer have a gradient?"""
+    return any(engine.grad(leaf) is not None for group in optimizer.param_groups for leaf in group["params"])
 
 
 class KnowsLeaves:

@@ -25,7 +25,7 @@ from .by_hand import ByHand
 from .departures import Departures
 from .glance import Glance
 from .history import all_finite, sample
-from .leaves import KnowsLeaves
+from .leaves import KnowsLeaves, has_gradient, story_of, use_others
 from .passes import CountsPasses
 from .records import APPLIED, DENSE, UNUSED, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace
@@ -45,21 +45,6 @@ _WAKES = 2  # passes that are heard at least after a rest
 _PAUSE = 256  # steps at rest of which an engine tells one at least
 
 
-def story_of(leaf: Any) -> Story:
-    """The story of a leaf, begun on first need."""
-    found: Story | None = engine.story(leaf)
-    if found is None:
-        found = Story()
-        engine.set_story(leaf, found)
-    return found
-
-
-def _use_others(story: Story) -> None:
-    for backward in story.others or ():
-        backward.used = APPLIED
-    story.others = None
-
-
 class _Thread(threading.local):
     """What one thread is about: two may train at once."""
 
@@ -68,6 +53,9 @@ class _Thread(threading.local):
         self.deposited: list[Any] = []  # leaves that got a gradient in them
         self.looked: dict[int, Any] = {}  # leaves whose gradient the user has read since
         self.stepping = 0  # inside an optimizer's step()
+        self.began: dict[
+            int, tuple[int, int, bool]
+        ] = {}  # by optimizer (its id): passes and updates when it began, any gradient?
 
 
 class Ledger(CountsPasses, KnowsLeaves):
@@ -197,6 +185,7 @@ class Ledger(CountsPasses, KnowsLeaves):
                 story = story_of(leaf)
             if story.deposits == 0:
                 self._by_memory[engine.memory(leaf)] = weakref.ref(leaf)
+                story.written = engine.writes(leaf)
             if story.fresh and story.backward is not None:
                 story.others = [*(story.others or ()), story.backward]
             story.backward = this
@@ -208,11 +197,10 @@ class Ledger(CountsPasses, KnowsLeaves):
         deposited.clear()
         thread.looked.clear()
         self.last_backward = this
-        session = self.session
-        if session.told["at_backward"]:
-            session.tell("at_backward", this)
+        if self.session.told["at_backward"]:
+            self.session.tell("at_backward", this)
         if self.passes - self._counted_pass > REST_AFTER and self.passes >= self._heard_to:
-            session.rest()
+            self.session.rest()
 
     # Looking, clearing, writing ------------------------------------------------------------------
 
@@ -305,6 +293,7 @@ class Ledger(CountsPasses, KnowsLeaves):
     def on_step_began(self, optimizer: Any) -> None:
         """What a closure computes from here on is used by the step itself."""
         self._thread.stepping += 1
+        self._thread.began[id(optimizer)] = self.passes, self.updates, has_gradient(optimizer)
 
     def on_step_skipped(self, optimizer: Any) -> None:
         """A GradScaler left a step out: the gradients were looked at, and are done with."""
@@ -318,6 +307,9 @@ class Ledger(CountsPasses, KnowsLeaves):
     def on_stepped(self, optimizer: Any) -> None:
         """An optimizer has written its parameters."""
         self._thread.stepping = 0
+        before = self._thread.began.pop(id(optimizer), None)
+        # One of the user's may clear what it has used, or call another one that does the work.
+        worked = before is not None and (before[2] or before[:2] != (self.passes, self.updates))
         story = getattr(optimizer, "_story", None)
         if story is None or story.book is not self._book:  # built before the session began, or unpickled
             self.on_optimizer_made(optimizer)
@@ -349,8 +341,8 @@ class Ledger(CountsPasses, KnowsLeaves):
             if leaf_story.backward is not None:
                 leaf_story.backward.used = APPLIED
                 if leaf_story.others is not None:
-                    _use_others(leaf_story)
-        if update.with_gradient:
+                    use_others(leaf_story)
+        if update.with_gradient or worked:
             story.empty_run = 0
         else:
             story.empty_run += 1
@@ -484,7 +476,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         if story.backward is not None:
             story.backward.used = APPLIED
         if story.others is not None:
-            _use_others(story)
+            use_others(story)
 
     def _count_step(self, updated: int) -> None:
         if self._counted_pass != self.passes or updated in self._turn:

@@ -84,6 +84,7 @@ class Story:
         "others",
         "owner",
         "stale_run",
+        "written",
     )
 
     def __init__(self) -> None:
@@ -91,6 +92,7 @@ class Story:
         self.others: list[Backward] | None = None  # those before it whose gradients lie here, too
         self.consumed = self.fresh = self.looked = False
         self.deposits = 0
+        self.written = 0  # writes to it before the first one
         self.made: Place | None = None  # where the Parameter was made
         self.flagged: tuple[bool, Place | None] | None = None  # requires_grad was last set to this, there
         self.frozen: Place | None = None  # where requires_grad was last set to False

@@ -15,7 +15,7 @@ _CONVOLUTIONS = having("convolution")
 _LAYERS = having("product attention recurrent")
 _NORMS = having("normalizes")
 # Between a layer and its activation: shifts and scales, another activation.
-_BETWEEN = having("normalizes arithmetic pools activation softmax", but="rectifier")
+_BETWEEN = having("normalizes arithmetic pools activation softmax")
 # After a margin or a penalty, on the way to the loss: sums and weights, and nothing that it is compared with.
 _SUMMED = having("total extreme norm arithmetic power root", but="difference")
 # What an output of a model goes into.

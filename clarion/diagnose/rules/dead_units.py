@@ -107,7 +107,7 @@ class DeadUnits(Diagnosis):
             return None
         values, axis = activation.values, activation.axis
         weight, place = weight_of(activation.layer), activation.node.place
-        key = place if weight is None else id(weight)
+        key = place, id(weight)  # two sides of one layer (a concatenated ReLU) are two lines
         layer = self._layers.get(key)
         if layer is None or len(layer.silent) != values.shape[axis]:
             layer = self._layers[key] = _Layer(key, values.shape[axis], place)

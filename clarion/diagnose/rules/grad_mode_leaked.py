@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import weakref
 from inspect import CO_GENERATOR
 from typing import Any
 
 from .. import engine
+from ..books.records import OptimizerStory
 from ..books.switches import Switch
 from ..finding import ERROR, WARN
 from ..rule import Diagnosis
 from ..source.places import Place, here, text
+
+_RUNS = 8  # of a model whose optimizer has not made a step
 
 
 class GradModeLeaked(Diagnosis):
@@ -42,6 +46,7 @@ class GradModeLeaked(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._losses: list[Place] = []  # lines whose results were differentiated
+        self._kept: dict[int, _Kept] = {}  # by optimizer that has not made a step (its story's id)
 
     # Where PyTorch raises ------------------------------------------------------------------------
 
@@ -79,13 +84,38 @@ class GradModeLeaked(Diagnosis):
             self._losses.append(node.place)
 
     def near_applied(self, op: Any, inputs: Any, params: Any, outs: Any) -> None:
-        """A line whose loss was differentiated before runs again, unrecorded."""
-        if self._losses and not engine.recording():
+        """A line whose loss was differentiated before runs again, unrecorded; or what an optimizer waits to train is computed so."""
+        if not engine.switched() or engine.recording():
+            return
+        for leaf in inputs:
+            if engine.is_tensor(leaf) and engine.is_parameter(leaf) and engine.requires_grad(leaf):
+                self._see(leaf)
+        if self._losses:
             place = here()
             if place in self._losses and any(
                 getattr(module, "training", False) for module in list(self.ledger.modules)
             ):
                 self._check(f"the loss at {text(place)} is computed as in training")
+
+    def _see(self, leaf: Any) -> None:
+        """A parameter is used, unrecorded: is its first update kept from coming by a mode that was not left?"""
+        owner = None if engine.story(leaf) is None else engine.story(leaf).owner
+        optimizer = None if owner is None else owner()
+        story = getattr(optimizer, "_story", None)
+        switch = self.ledger.switches.current
+        if story is None or story.steps or switch is None:
+            return
+        kept = self._kept.get(id(story))
+        if kept is not None and kept.leaf() is leaf:
+            kept.times += 1
+        elif kept is None and switch.is_orphan() and _is_training(self.ledger.modules, leaf):
+            self._kept[id(story)] = _Kept(story, switch, leaf)
+
+    def at_exit(self) -> None:
+        """An optimizer never made a step, though its model ran again and again."""
+        for kept in self._kept.values():
+            if kept.times >= _RUNS and not kept.story.steps and not kept.switch.told:
+                self._report(kept.switch, "an optimizer waits for gradients to the end of the program", None)
 
     def _check(self, doing: str) -> None:
         ledger = self.ledger
@@ -129,3 +159,16 @@ class GradModeLeaked(Diagnosis):
             fix="`with torch.enable_grad():` around what needs a gradient.",
             also=[block.where],
         )
+
+
+class _Kept:
+    """An optimizer without a step, what had switched recording off when a parameter of it was used, and how often that was used since."""
+
+    def __init__(self, story: OptimizerStory, switch: Switch, leaf: Any) -> None:
+        self.story, self.switch, self.leaf, self.times = story, switch, weakref.ref(leaf), 1
+
+
+def _is_training(modules: Any, leaf: Any) -> bool:
+    """Is the module of a parameter in train mode?"""
+    owners = (module for module in list(modules) if any(leaf is each for each in module._parameters.values()))
+    return any(getattr(module, "training", False) for module in owners)

@@ -75,7 +75,7 @@ class GraphDeepens(Diagnosis):
 
     def _report(self, tensors: Any, depth: Depth, backward: Place | None, retained: bool) -> None:
         marks = self.ledger.round_marks
-        where, holder = _carrier(tensors, marks)
+        where, holder, created = _carrier(tensors, marks)
         age = len(marks) - birth(depth.oldest, marks)
         carried = f"{holder.text} carries" if holder is not None else "a value carries"
         self.report(
@@ -83,6 +83,7 @@ class GraphDeepens(Diagnosis):
             f"The backward pass at {text(backward)} goes through {depth.count} operations of earlier steps, up to {age} "
             f"steps back, and through more at every step: {carried} its graph over from one step to the next.",
             fix=_remedy(holder) + (", and call `backward()` without `retain_graph=True`." if retained else "."),
+            also=[created],
         )
 
 
@@ -116,8 +117,8 @@ class Depth:
         return True
 
 
-def _carrier(tensors: Any, marks: Any) -> tuple[Where, Holder | None]:
-    """The line that carries the state over, and who holds the state meanwhile."""
+def _carrier(tensors: Any, marks: Any) -> tuple[Where, Holder | None, Where]:
+    """The line that carries the state over, who holds the state meanwhile, and the line that computed it."""
     crossing: list[Node] = []  # nodes of an earlier round that a later one uses
     old: list[Node] = []
     now = len(marks)
@@ -138,9 +139,9 @@ def _carrier(tensors: Any, marks: Any) -> tuple[Where, Holder | None]:
             for holder in holders(live.tensors(node)):
                 line = carrying_line(holder, created, files)
                 if line is not None:
-                    found.append((line != created, line, holder))
+                    found.append((line != created, line, holder, created))
         if found:
             found.sort(key=lambda f: f[0])
-            return found[0][1], found[0][2]
+            return found[0][1:]
     newest = min(crossing or old, key=lambda n: n.seq)
-    return newest.place, None
+    return newest.place, None, newest.place

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 
 from .. import engine
 from ..books.departures import NUMBERS, Departure, Term
-from ..books.records import Backward, OptimizerStory, Update
+from ..books.records import Backward, Clear, OptimizerStory, Update
 from ..finding import ERROR
 from ..graph.names import listed, names_of
 from ..graph.strangers import Copies, Written
@@ -19,6 +20,7 @@ from ..source.places import Where, file_line, text
 _EARLIEST = 3  # updates of an optimizer before anything is said of its parameters
 _CONFIRMED = 12  # updates after which it is said (or at the end, if there are fewer): until then it may be a warm-up
 _TERM_STEPS = 3  # updates with a term that is cut off
+_SAME, _SMALL = 5, 64  # updates with the same gradient, of a parameter of so many elements at most
 _RATIO_STEPS = 5  # points that a constant and a value must share their course in
 
 
@@ -64,6 +66,7 @@ class PathCut(Diagnosis):
         super().__init__(session)
         self._copies = Copies()
         self._written = Written()
+        self._discarded: set[Any] = set()  # optimizers (weakly) whose gradients were there, and were cleared
         self._missed: dict[int, list[Backward]] = {}  # by optimizer's story (its id): passes that gave it nothing
         self._before: dict[int, set[Departure]] = {}  # what arrived in the losses of those passes
         self._cuts: dict[int, tuple[OptimizerStory, list[_Cut]]] = {}  # by optimizer's story (its id)
@@ -74,6 +77,9 @@ class PathCut(Diagnosis):
         self._seen: dict[Departure, int] = {}  # updates in which a value that left here was a term
         self._beside: dict[tuple[Departure, Any], int] = {}  # steps in which something left on the way to such a line
         self._series: dict[Any, dict[int, float]] = {}  # the line of an addition -> step -> the constant
+        self._constant: dict[
+            int, tuple[bytes, int]
+        ] = {}  # by leaf (its id): a gradient, and the steps in a row that it was the same
 
     # Parameters that are not reached -------------------------------------------------------------
 
@@ -82,10 +88,17 @@ class PathCut(Diagnosis):
         if getattr(optimizer, "_story", None) is not None and optimizer._story.steps == 0:
             self._copies.look(optimizer, self.ledger)
 
+    def at_discard(self, clear: Clear) -> None:
+        """They were reached, but nobody used it: another diagnosis' case."""
+        stories = [engine.story(leaf) for leaf in clear.leaves]
+        self._discarded.update(story.owner for story in stories if story is not None)
+
     def at_empty_step(self, update: Update) -> None:
         """A step without any gradient: where the way is cut is said before the step is blamed."""
         story = update.story
         assert story is not None
+        if weakref.ref(update.optimizer) in self._discarded:
+            return
         if self.ledger.last_backward is not None:
             missed = self._missed.setdefault(id(story), [])
             missed[:] = [*missed[-_CONFIRMED:], self.ledger.last_backward]
@@ -99,6 +112,7 @@ class PathCut(Diagnosis):
         """Look for parameters that no gradient has reached."""
         story: OptimizerStory = optimizer._story
         self._judge_terms(optimizer)
+        self._judge_factors(optimizer)
         cuts = self._find(optimizer, story)
         self._cuts[id(story)] = (story, cuts)
         if cuts and story.steps < _CONFIRMED:
@@ -123,7 +137,11 @@ class PathCut(Diagnosis):
 
     def _find(self, optimizer: Any, story: OptimizerStory) -> list[_Cut]:
         unreached = []
-        lost = story.empty_run >= 2  # a later phase that reaches nothing of what was trained until then
+        discarded = weakref.ref(optimizer) in self._discarded
+        self._discarded.discard(weakref.ref(optimizer))
+        lost = (
+            story.empty_run >= 2 and not discarded
+        )  # a later phase that reaches nothing of what was trained until then
         for group in optimizer.param_groups:
             for leaf in group["params"]:
                 if (
@@ -268,6 +286,37 @@ class PathCut(Diagnosis):
             fix=_remedy(departure),
             also=[term.place] if file_line(term.place) != file_line(departure.place) else [],
         )
+
+    # Factors of the loss -------------------------------------------------------------------------
+
+    def _judge_factors(self, optimizer: Any) -> None:
+        """A learned weight that becomes a number on one way to the loss, and on another is added as it is: its gradient is always the same."""
+        leaves = [leaf for group in optimizer.param_groups for leaf in group["params"]]
+        for departure in self.ledger.departures:
+            if (
+                departure.how not in NUMBERS
+                or departure.arrived < _TERM_STEPS
+                or departure.latest != self.ledger.passes
+            ):
+                continue
+            found = [] if departure.foreign or departure.carried or departure.is_told() else departure.carries(leaves)
+            if found and all(self._has_constant_gradient(leaf) for leaf in found):
+                self.report(
+                    departure.place,
+                    f"The gradient of {listed(names_of(self.ledger, found))} has been the same in {_SAME} steps, whatever the loss: "
+                    f"here the value that is computed from it {departure.verb}, and scales the loss as a constant.",
+                    fix=_remedy(departure),
+                )
+
+    def _has_constant_gradient(self, leaf: Any) -> bool:
+        gradient = engine.grad(leaf)
+        if gradient is None or engine.size(gradient) > _SMALL:
+            return False
+        values = engine.array(gradient)
+        now, (before, times) = values.tobytes(), self._constant.get(id(leaf), (b"", 0))
+        times = times + 1 if now == before else 1
+        self._constant[id(leaf)] = now, times
+        return times >= _SAME and bool(values.any())
 
     # A loss that is cut off as a whole -----------------------------------------------------------
 

@@ -44,26 +44,30 @@ class SnapshotAliased(Diagnosis):
 
     def __init__(self, session: Any) -> None:
         super().__init__(session)
-        # Tensors that a state_dict() gave, by identity: where, and the version of their memory then.
-        self._taken: dict[int, tuple[weakref.ref[Tensor], Place | None, int]] = {}
+        # Tensors that a state_dict() gave, by identity: where, the version of their memory then, and whether it was trained already
+        # (the model may be gone by the time that they are used).
+        self._taken: dict[int, tuple[weakref.ref[Tensor], Place | None, int, bool]] = {}
 
     def on_state_taken(self, module: Any, state: Any) -> None:
         """Remember whose tensors these are."""
         place = here()
         for tensor in state.values():
             if engine.is_tensor(tensor):
-                self._remember(tensor, place, engine.writes(tensor))
+                self._remember(tensor, place, engine.writes(tensor), self.ledger.is_trained(tensor))
         self.session.attend(4 * len(state) + 20)  # is it copied, or passed on as it is?
 
-    def _remember(self, tensor: Tensor, place: Place | None, version: int) -> None:
+    def _remember(self, tensor: Tensor, place: Place | None, version: int, trained: bool) -> None:
         key = id(tensor)
-        self._taken[key] = weakref.ref(tensor, lambda _: self._taken.pop(key, None)), place, version
+        self._taken[key] = weakref.ref(tensor, lambda _: self._taken.pop(key, None)), place, version, trained
+
+    def _is_trained(self, tensor: Tensor) -> bool:
+        return self._taken[id(tensor)][3] or self.ledger.is_trained(tensor)
 
     def on_aliased(self, tensor: Tensor, other: Tensor) -> None:
         """`value.detach()` of a state's tensor is no copy either."""
         known = self._taken.get(id(tensor))
         if known is not None:
-            self._remember(other, known[1], known[2])
+            self._remember(other, *known[1:])
 
     def on_state_loaded(self, module: Any, state: Any) -> None:
         """A state is put back."""
@@ -85,7 +89,7 @@ class SnapshotAliased(Diagnosis):
                 continue
             if engine.memory(pair[0]) == engine.memory(pair[1]) and engine.shape(pair[0]) == engine.shape(pair[1]):
                 again = self._taken.get(id(pair[other]))
-                if self.ledger.is_trained(pair[one]) and (again is None or again[2] != known[2]):
+                if self._is_trained(pair[one]) and (again is None or again[2] != known[2]):
                     self._say_compared(known[1])
                     return
 
@@ -101,11 +105,11 @@ class SnapshotAliased(Diagnosis):
     def _judge_several(self) -> None:
         """Are states kept that one line took at different times? Whatever is made of them, they are one and the same."""
         times: dict[Any, int] = {}  # by line and memory: a version
-        for reference, place, version in list(self._taken.values()):
+        for reference, place, version, _ in list(self._taken.values()):
             tensor = reference()
             if tensor is None or place is None or engine.writes(tensor) == version:
                 continue
-            if times.setdefault((place, engine.memory(tensor)), version) != version and self.ledger.is_trained(tensor):
+            if times.setdefault((place, engine.memory(tensor)), version) != version and self._is_trained(tensor):
                 self.report(
                     place,
                     f"States that `state_dict()` gave here at different times are kept, and something is loaded at {text(here())}: "
@@ -125,7 +129,7 @@ class SnapshotAliased(Diagnosis):
                 changed.append((tensor, known[1]))
         if not changed:
             return
-        changed = [(tensor, place) for tensor, place in changed if self.ledger.is_trained(tensor)]
+        changed = [(tensor, place) for tensor, place in changed if self._is_trained(tensor)]
         if changed:
             self.report(
                 changed[0][1],

@@ -18,6 +18,8 @@ from ..rule import Diagnosis
 _AFTER = 16
 _LIKE_OTHERS = 0.001  # of the largest gradient: less is noise (a bias before a normalisation), or vanishes
 _ADAPTED = 1e-4  # the same where updates do not grow with the gradient (Adam)
+_FELT = 1e-7  # a gradient beside which Adam's `eps` is small
+_ROUNDED = 0.25  # of the resolution at a parameter's size: a smaller update is rounded away
 _NOISE = 1e-5  # of a parameter's own size (or 1, if it is large): a smaller gradient is rounding itself
 _DWINDLED = 1e-4  # of the highest learning rate: below that, whether anything moves is looked at late, too,
 _LATE = 0.1  # of it: below that a schedule is coming to its end
@@ -167,12 +169,15 @@ class StepWithoutChange(Diagnosis):
         ]
         adapted = "betas" in update.optimizer.param_groups[0]
         usual = max(sizes) * (_ADAPTED if adapted else _LIKE_OTHERS)
-        for leaf, size, look, values in zip(update.leaves, sizes, looks, now, strict=True):
+        own = [_rate(group) for group in update.optimizer.param_groups for _ in group["params"]]
+        for leaf, size, look, values, rate in zip(update.leaves, sizes, looks, now, own, strict=True):
             counts = size > usual and size > _NOISE * min(look.size, 1.0) > 0.0
+            if adapted and size > _FELT:  # each update is about as large as the rate
+                counts = counts or _number(rate) < _ROUNDED * engine.eps(leaf) * look.size
             still = counts and not look.has_changed(values)
             times = self._still[id(leaf)] = self._still.get(id(leaf), 0) + 1 if still else 0
             if times >= 3 and sample.number >= _AFTER and len(update.leaves) > 1:
-                self._say_one(update, leaf, size, look.size, max(rates))
+                self._say_one(update, leaf, size, look.size, float(rate))
 
     def _say_one(self, update: Update, leaf: Any, gradient: float, size: float, rate: float) -> None:
         kind = str(leaf.dtype).removeprefix("torch.")
