@@ -138,6 +138,34 @@ def test_dropout_in_tiles_draws_the_same_numbers(kind, queries, keys):
         close(a, b)
 
 
+UNFIT = {
+    "batches": ((2, 4, 3, 8), (2, 3, 3, 8), (2, 3, 3, 8), None),
+    "batches of different ranks": ((2, 4, 3, 8), (3, 3, 8), (3, 3, 8), None),
+    "a batch of values": ((2, 4, 3, 8), (2, 4, 3, 8), (2, 2, 3, 8), None),
+    "widths": ((2, 4, 3, 8), (2, 4, 5, 7), (2, 4, 5, 8), None),
+    "widths of one matrix": ((3, 8), (5, 7), (5, 8), None),
+    "lengths": ((2, 4, 3, 8), (2, 1, 5, 8), (2, 1, 6, 8), None),
+    "a mask for more queries": ((2, 4, 3, 8), (2, 4, 5, 8), (2, 4, 5, 8), (4, 5)),
+    "a mask for fewer keys": ((2, 4, 3, 8), (2, 4, 5, 8), (2, 4, 5, 8), (3, 3)),
+    "a mask of more samples": ((1, 3, 8), (1, 5, 8), (1, 5, 8), (4, 3, 5)),
+    "a mask of more dimensions": ((4, 3, 8), (4, 5, 8), (4, 5, 8), (2, 4, 3, 5)),
+}
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+@pytest.mark.parametrize("name", UNFIT)
+def test_shapes_that_do_not_fit_are_refused(name, dropout):
+    *shapes, mask = UNFIT[name]
+    said = []
+    for t in (torch, clarion):
+        for kind in (t.bool, t.float32):
+            given = None if mask is None else t.ones(mask, dtype=kind)
+            with pytest.raises(RuntimeError) as caught:
+                t.nn.functional.scaled_dot_product_attention(*[t.ones(s) for s in shapes], given, dropout)
+            said.append(str(caught.value).splitlines()[0])
+    assert said[:2] == said[2:]
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_encoder(norm_first, activation):

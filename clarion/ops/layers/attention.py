@@ -164,6 +164,8 @@ def scaled_dot_product_attention(
         key, value = _repeat_heads(query, key), _repeat_heads(query, value)
     query, key, value = _same_batch(query, key, value)
     shape = query._array.shape
+    if not _fit(shape, key._array.shape, value._array.shape, attn_mask):
+        _refuse(query, key, value, attn_mask)
     if scale is None:
         scale = 1 / math.sqrt(shape[-1]) if shape[-1] else 1.0
     drop = None
@@ -222,7 +224,7 @@ def _check(query: Any, key: Any, value: Any, mask: Any, is_causal: bool) -> None
 
 def _repeat_heads(query: Any, x: Any) -> Any:
     """Grouped queries: each head of key and value serves several of the query's."""
-    heads, mine = query._array.shape[-3], x._array.shape[-3]
+    heads, mine = query.size(-3), x.size(-3)
     if heads == mine:
         return x
     if heads % mine:
@@ -237,8 +239,30 @@ def _same_batch(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any]:
     first, second, third = query._array.shape, key._array.shape, value._array.shape
     if first[:-2] == second[:-2] == third[:-2]:
         return query, key, value
-    batches = first[:-2], second[:-2], third[:-2]
-    whole = broadcast_shapes(*batches)
+    try:
+        whole = broadcast_shapes(first[:-2], second[:-2], third[:-2])
+    except ValueError:
+        return query, key, value  # which do not fit
     return tuple(
         t if t._array.shape[:-2] == whole else t.expand(*whole, *t._array.shape[-2:]) for t in (query, key, value)
     )
+
+
+def _fit(query: tuple[int, ...], key: tuple[int, ...], value: tuple[int, ...], mask: Any) -> bool:
+    """Whether the kernels, which look no more, may compute it: one batch, one width, one length, a mask that expands to the scores."""
+    if query[-1] != key[-1] or key[-2] != value[-2] or not query[:-2] == key[:-2] == value[:-2]:
+        return False
+    if mask is None:
+        return True
+    scores, given = (*query[:-1], key[-2]), mask._array.shape
+    return len(given) <= len(scores) and all(
+        each in (1, whole) for each, whole in zip(reversed(given), reversed(scores), strict=False)
+    )
+
+
+def _refuse(query: Any, key: Any, value: Any, mask: Any) -> None:
+    """Raise what the operations raise that PyTorch's attention is made of."""
+    scores = query.detach() @ key.detach().mT
+    if mask is not None:
+        scores.add_(mask.detach())
+    scores @ value.detach()
