@@ -177,10 +177,10 @@ LIMITS: dict[str, tuple[Make, float]] = {
     "updates_by_hand": (updates_by_hand, 5.0),
     "smallest_optimizer_loop": (smallest_optimizer_loop, 9.0),
     "small_classifier": (small_classifier, 5.0),
-    **{
-        make.__name__: (make, 5.0)
-        for make in (momentum, adam, cleared_to_zero, losses_listed, losses_summed, clipped, scheduled, adversaries)
-    },
+    **{make.__name__: (make, 9.0) for make in (cleared_to_zero, losses_listed, losses_summed)},
+    **{make.__name__: (make, 6.0) for make in (momentum, clipped, scheduled)},
+    "adam": (adam, 5.0),
+    "adversaries": (adversaries, 5.0),
 }
 
 

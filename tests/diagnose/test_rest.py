@@ -175,7 +175,7 @@ def test_wakes_take_their_share_of_the_time(monkeypatch: Any) -> None:
         now[0] += 8 * taken + 900e-6  # the wake itself, with what comes after it a millisecond
         schedule.rest(passes + 108)
         least = 1e-3 / (waking.SHARE * taken)
-        assert schedule.at - passes - 108 == pytest.approx(min(8192, max(waking.FIRST, least)), abs=1)
+        assert schedule.at - passes - 108 == pytest.approx(min(16384, max(waking.FIRST, least)), abs=1)
 
 
 @pytest.mark.parametrize("at", [700, 3_000])

@@ -13,7 +13,7 @@ RECENT = 128  # steps of an optimizer that are kept as they are
 DENSE = 96  # the first steps of an optimizer, each of which is measured
 SHARE = 0.003  # of the time is given to measuring, after that
 _AROUND = 100e-6  # seconds that it takes to come to a measurement, and until all runs as before
-PAUSE = 2048  # steps between two measurements, at most
+PAUSE = 4096  # steps between two measurements, at most
 _HURRIED = 64  # measurements that somebody waits for
 LONG = 512  # points of the whole run that are kept: when there are more, every second one goes
 

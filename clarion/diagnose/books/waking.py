@@ -12,7 +12,7 @@ from .. import engine
 
 FIRST = 64  # passes at rest until the session wakes for the first time, and the least between two wakes
 EARLY = 256  # the pass at which an early rest ends, whatever that costs: it has not heard much so far
-_MOST = 8192  # the most
+_MOST = 16384  # the most
 SHARE = 0.007  # of the time at rest
 _AFTER = 100e-6  # seconds, in all, that the steps after a wake take longer until all runs as before
 _UNKNOWN = 8  # passes between the first two glances, which tell how long one takes
