@@ -25,6 +25,27 @@ def test_topk(n, k, largest):
         np.testing.assert_array_equal(values, expected[0][:, :k])
 
 
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize(("n", "k"), [(64, 1), (131, 2), (1000, 15), (20000, 200)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_of_equals_a_heap_leaves_those_that_it_leaves_step_by_step(n, k, largest, dim):
+    rng = np.random.default_rng(n)
+    x = (rng.integers(-20, 20, (9, n)) / 7).astype(np.float32)
+    x[3, rng.integers(0, n, 30)], x[4, ::2], x[5, ::3], x[6] = np.nan, -0.0, np.inf, 1.0
+    ranks = np.where(
+        np.isnan(x), np.inf if largest else -np.inf, x.astype(np.float64) if largest else -x.astype(np.float64)
+    )
+    ranks = np.unique(
+        np.stack([-ranks, np.where(np.isnan(x), 0, 1)]).transpose(1, 2, 0).reshape(-1, 2), axis=0, return_inverse=True
+    )[1]
+    elements = (ranks.reshape(x.shape).astype(np.int64) << 32) | np.arange(n)
+    expected = np.array([registry.portable("exchanged")(row[None], k, True)[0, :k] & 0xFFFFFFFF for row in elements])
+    laid = x if dim else np.ascontiguousarray(x.T)
+    values, places = registry._offers["topk"]["llvm"].function(laid, k, dim, largest)
+    np.testing.assert_array_equal(places if dim else places.T, expected)
+    np.testing.assert_array_equal(values, np.take_along_axis(laid, places, dim))
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic", "area", "linear-aa"])
 @pytest.mark.parametrize("size", [(11, 50), (70, 9), (40, 40), (33, 21)], ids=str)
 def test_images_are_resampled(mode, size):

@@ -229,6 +229,11 @@ def _by_cuts() -> Function:
     return f
 
 
+def heap_functions() -> list[Function]:
+    """What a heap of elements is made and taken apart by: `adjust` and `sort_heap`."""
+    return [_adjust(), _sort_heap()]
+
+
 @functools.cache
 def _functions() -> Any:
     """Sort, the first by a heap, the first by cutting ranges; None where nothing is compiled."""

@@ -27,6 +27,7 @@ from . import (
     fourier,
     groups,
     halves,
+    heaps,
     in_half,
     lines,
     losses,
@@ -456,7 +457,7 @@ def make() -> None:
     for room in (products, attention, tables, channels, orthogonal, convolutions, pooling, halves, twister, fourier):
         room.make()
     losses.make(FEW, ROWS)
-    for room in (updates, choices, groups, lines, turning, copying, resampling, sampling, selecting, equals):
+    for room in (updates, choices, groups, lines, turning, copying, resampling, sampling, selecting, equals, heaps):
         room.make(FEW)
 
 

@@ -26,12 +26,13 @@ _POINTERS = ("x", "values", "numbers", "parallel")
 _Context = ctypes.c_int64 * len(_FIELDS)
 
 
-def _get(f: Function, name: str) -> str:
+def field(f: Function, name: str) -> str:
+    """What the context says."""
     place = f.element("%context", str(_FIELDS.index(name)), "i64")
     return f.load("ptr" if name in _POINTERS else "i64", place)
 
 
-class _Keys:
+class Keys:
     """Numbers as integers in the same order (the other way round for the smallest)."""
 
     def __init__(self, f: Function, scalar: str, largest: bool) -> None:
@@ -52,7 +53,7 @@ class _Keys:
         return key if self.largest else f.op("xor", whole, key, literal(whole, -1))
 
 
-def _insert(f: Function, keys: _Keys, key: str, number: str, count: str, kept: str, places: str) -> None:
+def _insert(f: Function, keys: Keys, key: str, number: str, count: str, kept: str, places: str) -> None:
     """Put a key where it belongs among the first `count`: what is smaller moves up by one."""
     at = f.variable("i64", count)
     with f.forever() as found:
@@ -72,11 +73,11 @@ def _chunk(scalar: str, lanes: int, largest: bool) -> Function:
     """Some rows."""
     name = "largest_chunk" if largest else "smallest_chunk"
     f = Function(name, "void", "ptr context", "i64 number", linkage="internal")
-    size, keys = 8 if scalar == "double" else 4, _Keys(f, scalar, largest)
+    size, keys = 8 if scalar == "double" else 4, Keys(f, scalar, largest)
     kept, places = f.reserve(keys.whole, MOST + 1), f.reserve("i64", MOST + 1)
-    x, values, numbers, n, k, per = (_get(f, word) for word in ("x", "values", "numbers", "n", "k", "per"))
+    x, values, numbers, n, k, per = (field(f, word) for word in ("x", "values", "numbers", "n", "k", "per"))
     first = f.op("mul", "i64", "%number", per)
-    end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, per)}", f"i64 {_get(f, 'rows')}")
+    end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', first, per)}", f"i64 {field(f, 'rows')}")
     last = f.op("sub", "i64", k, "1")
     rest = f.op("sub", "i64", n, k)
     whole = f.op("add", "i64", k, f.op("sub", "i64", rest, f.op("srem", "i64", rest, str(lanes))))
@@ -116,13 +117,14 @@ def _chunk(scalar: str, lanes: int, largest: bool) -> Function:
     return f
 
 
-def _all(name: str) -> Function:
+def every_chunk(name: str) -> Function:
+    """All rows, in chunks that threads share."""
     f = Function(name, "void", "ptr context")
-    per, rows = _get(f, "per"), _get(f, "rows")
+    per, rows = field(f, "per"), field(f, "rows")
     chunks = f.op("sdiv", "i64", f.op("add", "i64", rows, f.op("sub", "i64", per, "1")), per)
     several = f.op("icmp sgt", "i64", chunks, "1")
     with f.when(several):
-        f.line(f"call void {_get(f, 'parallel')}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
+        f.line(f"call void {field(f, 'parallel')}(ptr @{name}_chunk, ptr %context, i64 {chunks})")
     with f.when(f.op("xor", "i1", several, "true")):
         f.line(f"call void @{name}_chunk(ptr %context, i64 0)")
     f.end()
@@ -138,7 +140,7 @@ def _functions(dtype: Any) -> Any:
     try:
         lanes = machine.processor()[1] // size
         parts = [_chunk(scalar, lanes, largest) for largest in (False, True)]
-        engine = machine.compiled(module([*parts, _all("smallest"), _all("largest")]))
+        engine = machine.compiled(module([*parts, every_chunk("smallest"), every_chunk("largest")]))
     except machine.NoCompiler:
         return None
     return [
