@@ -18,7 +18,19 @@ from ..faces.autocast import autocast
 from ..faces.options import tensor_argument, warn_user
 from ..reductions.norms import vector_norm
 from .decompositions import _pinv_grad as pinv_grad
-from .decompositions import adjoint, column, eigvalsh, inv, matrices, qr, refuse_complex_limits, row, svd, svdvals
+from .decompositions import (
+    adjoint,
+    column,
+    eigvalsh,
+    inv,
+    matrices,
+    qr,
+    refuse_complex_limits,
+    row,
+    svd,
+    svdvals,
+    svdvals_op,
+)
 from .lu import lu_factor_ex
 from .norms import matrix_norm
 
@@ -102,7 +114,7 @@ def cond(A: Any, p: Any = None) -> Any:
     array = matrices("linalg.cond" if p is None else f"linalg.cond(ord={p})", A, square=p not in (None, 2, -2))
     if not array.size:
         return A.new_zeros(array.shape[:-2]).real
-    values = svd(A, False)[1] if p in (None, 2, -2, "nuc") else None  # (the same bits, recorded or not)
+    values = svdvals_op.call(A) if p in (None, 2, -2, "nuc") else None  # (the same bits, recorded or not)
     if p in (None, 2, -2):
         largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
         return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
