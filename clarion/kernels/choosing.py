@@ -61,7 +61,9 @@ def of_offers(asked: list[Offer], others: dict[type, list[Offer]], writing: bool
         return choose(large, elsewhere)
     small = _one_after_the_other([offer for offer in asked if not offer.least], writing)
     first = asked[0].function
-    return called_directly(choose(by_size(small, least, large, first), elsewhere), first)
+    rest = choose(by_size(small, least, large, first), elsewhere)
+    beside = getattr(first, "beside", None)  # a builtin function for what the first is not for
+    return called_directly(rest if beside is None else _before(rest, beside), first)
 
 
 def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
@@ -69,12 +71,14 @@ def by_size(small: Kernel, least: int, large: Kernel, compiled: Any) -> Kernel:
     left = getattr(compiled, "heat", 0)
     few = int(left > 1)  # what a call on a small array counts for: nothing, where only large ones are compiled
     again = HEAT  # (twice as long each time: what is told once is known)
+    counters = max(1, HEAT // 6)  # writes to few whole numbers, for which nothing is compiled
 
     def call(first: Any, *more: Any, **out: Any) -> Any:
-        nonlocal left, again
-        if (
-            out and few and first.dtype is _INT64 and first.size < least
-        ):  # (counters: nothing is compiled for few whole numbers)
+        nonlocal left, again, counters
+        if out and few and first.dtype is _INT64 and first.size < least:
+            counters -= 1
+            if counters == 0 and hasattr(compiled, "warm_for_counters"):
+                compiled.warm_for_counters()
             return small(first, *more, **out)
         if few and len(more) == 1 and first.ndim > 2 and not out:
             first, *more = with_short_rows(first, more[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -24,9 +25,11 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
-    x = torch.rand(4, 4)
+    x, counter = torch.rand(4, 4), torch.tensor(0)
+    x.add_(x)  # (where all is compiled, nothing is small, and this makes the kernel)
     for _ in range(HEAT):
-        x.zero_(), torch.rand(2), x.masked_fill_(x > 0, 1.0)
+        x.zero_(), torch.rand(2), x.masked_fill_(x > 0, 1.0), counter.add_(1)
+        x.scatter_(0, NUMBERS, SOME), x.scatter_add_(0, NUMBERS, SOME), x.index_add_(0, NUMBERS[0], SOME)
     assert x.__class__ is torch.Tensor
     for name, given in {
         "zero": (),
@@ -35,6 +38,12 @@ def warm() -> None:
         "fill_scalar_into": (2,),
     }.items():
         assert OPS[name].quick_write(x, *given) is x, name
+    assert OPS["add"].quick_write(counter, 2) is counter
+    assert counter.item() == HEAT + 2
+    assert OPS["add"].quick_write(x, 2) is None
+    assert OPS["index_add"].quick_write(x, NUMBERS[0], SOME, -2) is x
+    for name in ("scatter", "scatter_add"):
+        assert OPS[name].quick_write(x, NUMBERS, SOME, 1) is x, name
 
 
 def _values(*shape: int) -> Any:
@@ -44,6 +53,16 @@ def _values(*shape: int) -> Any:
 
 
 MASK = torch.tensor([[True, False, True, False]] * 4)
+NUMBERS = torch.tensor([[0, 1, 2, 0], [3, 1, 0, 2]])
+ROWS = torch.tensor([2, 0, 2])
+SOME = torch.arange(8.0).view(2, 4).repeat(2, 1)[:4] / 3
+
+
+def _like(x: Any, *shape: int) -> Any:
+    """Numbers of the type of x."""
+    return (torch.arange(float(np.prod(shape))).view(shape) / 3 + 1).to(x.dtype)
+
+
 CALLS: dict[str, Callable[[Any], Any]] = {
     "zero": lambda x: x.zero_(),
     "fill": lambda x: x.fill_(0.1),
@@ -80,6 +99,43 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "uniform_wrong": lambda x: x.uniform_(3, 1),
     "normal": lambda x: x.normal_(1, 2.5),
     "normal_wrong": lambda x: x.normal_(0, -1),
+    "count": lambda x: x.add_(1),
+    "count_by_operator": lambda x: operator.iadd(x, 3),
+    "count_down": lambda x: x.add_(-7),
+    "count_far": lambda x: x.add_(2**52),
+    "count_too_far": lambda x: x.add_(2**70),
+    "count_by_half": lambda x: x.add_(0.5),
+    "count_true": lambda x: x.add_(True),
+    "count_scaled": lambda x: x.add_(1, alpha=3),
+    "count_scaled_by_true": lambda x: x.add_(1, alpha=True),
+    "scatter": lambda x: x.scatter_(0, NUMBERS, _like(x, 2, 4)),
+    "scatter_last": lambda x: x.scatter_(-1, NUMBERS, _like(x, 2, 4)),
+    "scatter_named": lambda x: x.scatter_(dim=1, index=NUMBERS, src=_like(x, 2, 4)),
+    "scatter_corner": lambda x: x.scatter_(0, NUMBERS[:, :3], _like(x, 4, 4)),
+    "scatter_number": lambda x: x.scatter_(0, NUMBERS, 2.0),
+    "scatter_other_type": lambda x: x.scatter_(0, NUMBERS, SOME[:2].half()),
+    "scatter_short": lambda x: x.scatter_(0, NUMBERS.int(), _like(x, 2, 4)),
+    "scatter_outside_wrong": lambda x: x.scatter_(0, NUMBERS + 1, _like(x, 2, 4)),
+    "scatter_negative_wrong": lambda x: x.scatter_(0, NUMBERS - 1, _like(x, 2, 4)),
+    "scatter_dim_wrong": lambda x: x.scatter_(2, NUMBERS, _like(x, 2, 4)),
+    "scatter_itself_wrong": lambda x: x.scatter_(0, NUMBERS, x),
+    "scatter_row_of_itself_wrong": lambda x: x.scatter_(0, NUMBERS[:1, :4], x[1:2].detach()),
+    "scatter_turned": lambda x: x.scatter_(0, NUMBERS, _like(x, 4, 2).t()),
+    "scatter_recorded": lambda x: x.scatter_(0, NUMBERS, torch.ones(2, 4, dtype=torch.float32, requires_grad=True)),
+    "scatter_add": lambda x: x.scatter_add_(0, NUMBERS, _like(x, 2, 4)),
+    "scatter_add_last": lambda x: x.scatter_add_(1, NUMBERS, _like(x, 4, 4)),
+    "scatter_add_view": lambda x: x.scatter_add_(0, NUMBERS, _like(x, 2, 2, 4)[1]),
+    "scatter_add_of_recorded": lambda x: x.scatter_add_(0, NUMBERS, torch.ones(2, 2, 4, requires_grad=True)[1]),
+    "scatter_add_shape_wrong": lambda x: x.scatter_add_(0, NUMBERS[0], _like(x, 4)),
+    "index_add": lambda x: x.index_add_(0, ROWS, _like(x, 3, 4)),
+    "index_add_last": lambda x: x.index_add_(-1, ROWS, _like(x, 4, 3)),
+    "index_add_scaled": lambda x: x.index_add_(0, ROWS, _like(x, 3, 4), alpha=2),
+    "index_add_number": lambda x: x.index_add_(0, ROWS[0], _like(x, 4)),
+    "index_add_matrix_wrong": lambda x: x.index_add_(0, NUMBERS, _like(x, 2, 4)),
+    "index_add_outside_wrong": lambda x: x.index_add_(0, ROWS + 2, _like(x, 3, 4)),
+    "index_add_short_wrong": lambda x: x.index_add_(0, ROWS, _like(x, 2, 4)),
+    "index_add_itself_wrong": lambda x: x.index_add_(0, torch.arange(4), x),
+    "index_add_none": lambda x: x.index_add_(0, ROWS[:0], _like(x, 0, 4)),
 }
 
 
@@ -112,7 +168,7 @@ def test_writes_are_those_of_the_long_way(name: str, kind: str) -> None:
                 for _ in range(2):
                     result = call(x)
                     found += [result is x, result.requires_grad]
-        except (RuntimeError, TypeError, ValueError) as error:
+        except (RuntimeError, TypeError, ValueError, IndexError, OverflowError) as error:
             found.append(str(error).splitlines()[0])
         found += [
             np.asarray(x.detach().numpy()).tobytes(),

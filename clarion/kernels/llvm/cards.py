@@ -29,6 +29,7 @@ from . import (
     small_pairs,
     small_products,
     small_sorts,
+    small_totals,
     taking,
     views,
     writes,
@@ -281,6 +282,8 @@ class Lines(_Builtin):
         super().__init__(name, runtime().lines[entry], small_lines.WORDS)
         self.kept.append(np.dtype(np.int64))
         self.words[1:] = what, alike, id(self.kept[0])
+        if name in writes.KERNELS:
+            Writes(name, self).note(self.function)
 
 
 class Pairs(_Builtin):
@@ -300,6 +303,15 @@ class Extremes(_Builtin):
         super().__init__(name, runtime().lines[entry], small_extremes.WORDS)
         self.kept.append(np.dtype(np.int64))
         self.words[1:] = smallest, id(self.kept[0])
+
+
+class Totals(_Builtin):
+    """Totals over dimensions of small arrays: small_totals.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines["direct_totals"], small_totals.WORDS)
+        self.kept += [np.dtype(np.int64), np.dtype(np.bool_)]
+        self.words[1:] = small_totals.KERNELS[name], *map(id, self.kept), runtime().lines[small_totals.LOOP]
 
 
 class Moves(_Builtin):
@@ -398,20 +410,21 @@ class Seen(_Builtin):
 class Writes(_Builtin):
     """Writes to what objects hold, counted: writes.py. The kernel itself is elsewhere."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, other: _Builtin | None = None) -> None:
         super().__init__(name, runtime().lines["direct_elsewhere"], writes.WORDS)
         known, numbers, holder = held.Histories, held.Views.counter, held.Held.prototype
+        self.forms: list[Callable[..., Any]] = []
         if known.described is None or held.Views.quick is None:
             return
-        loop, also = writes.KERNELS[name]
+        loop, also, taken = writes.KERNELS[name]
         source, types = mt19937.default_generator, [np.dtype(kind) for kind in (np.bool_, np.int64)]
         methods = [type(source._lock).acquire, type(source._lock).release, type(source)._advance]
-        self.kept += [held.Views.card, known.hub, known.frame, known.here, 1, *types, *methods]
+        self.kept += [held.Views.card, known.hub, known.frame, known.here, 1, *types, *methods, other]
         places = [_offset(numbers, each) for each in known.counted]
         listeners = [_offset(known.hub, each) for each in known.of_writes]
         of_source = [_offset(source, each) for each in ("_block", "_at", "_lock")]
         self.words[writes.LOOP : writes.USER] = (
-            runtime().lines[loop], normals.loop(also) if also else 0, held.Views.card.words.ctypes.data, _offset(holder, known.held[2]), *places,
+            runtime().lines[loop], normals.loop(also) if also else 0 if other is None else other.words.ctypes.data, held.Views.card.words.ctypes.data, _offset(holder, known.held[2]), *places,
             id(known.hub), *listeners, id(known.frame), id(1), id(known.here),
         )  # fmt: skip
         self.words[writes.SOURCE :] = (
@@ -420,7 +433,9 @@ class Writes(_Builtin):
             *map(id, methods),
             *map(id, types),
             also == "normals",
+            taken,
         )
+        self.draws = bool(also)
         self.for_holders = _Method(name.encode(), runtime().direct_written, _FASTCALL_WITH_KEYWORDS, b"")
         self.drawing = _Method(name.encode(), runtime().direct_drawn, _FASTCALL_WITH_KEYWORDS, b"")
         self.forms = [_maker()(ctypes.byref(each), self.words, None) for each in (self.for_holders, self.drawing)]
@@ -428,8 +443,8 @@ class Writes(_Builtin):
 
     def note(self, kernel: Callable[..., Any]) -> None:
         """This is how the kernel writes to objects."""
-        if len(self.kept) > 1:
-            held.note(kernel, [None, None, self.forms[0], self.forms[1] if self.words[writes.ALSO] else None])
+        if self.forms:
+            held.note(kernel, [None, None, self.forms[0], self.forms[1] if self.draws else None])
 
 
 class Draw(_Builtin):
@@ -458,7 +473,10 @@ class Card(_Builtin):
         self.for_holders = [
             _Method(name.encode(), place, _FASTCALL_WITH_KEYWORDS, b"") for place in runtime().direct_held
         ]
-        held.note(self.function, [_maker()(ctypes.byref(each), self.words, None) for each in self.for_holders])
+        forms = [_maker()(ctypes.byref(each), self.words, None) for each in self.for_holders]
+        if name in writes.KERNELS:
+            forms += Writes(name).forms[:1]
+        held.note(self.function, forms)
 
     def add(self, plan: Any, args: Sequence[Any], form: Form) -> None:
         """Another version: for arguments like these."""

@@ -131,16 +131,30 @@ class Compiled:
         if found is None:
             return
         with _lock:
-            from . import cards
-
-            if not cards.available():
+            new = self._make_card()
+            if self.card is None:
                 return
-            new = self.card is None
-            if new:
-                self.card = cards.Card(self.name)
             found.form.least = self.least_of(found)
             found.form.largest = min(self.largest, self.largest_direct)
             self.card.add(found.plan, args, found.form)
+        if new:
+            self.ready()
+
+    def _make_card(self) -> bool:
+        """Is there a card now that was not there before?"""
+        from . import cards
+
+        if self.card is not None or not cards.available():
+            return False
+        self.card = cards.Card(self.name)
+        return True
+
+    def warm_for_counters(self) -> None:
+        """Whole numbers are often written to: what does all of such a write is known from now on, if there is something (writes.py)."""
+        from . import writes
+
+        with _lock:
+            new = self.name in writes.KERNELS and self._make_card()
         if new:
             self.ready()
 

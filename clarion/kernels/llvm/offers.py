@@ -230,7 +230,8 @@ def _var(xp: Any, x: Any, dim: Any, correction: float, keepdim: bool) -> Any:
     one = x.dtype.type(1)
     off = x - xp.mean(x, dim, True)
     total, n = xp.sum(off * off, dim, keepdim), xp.sum(xp.where(x == x, one, one), dim, keepdim)
-    total = xp.where(xp.max(x, dim, keepdim) == xp.min(x, dim, keepdim), x.dtype.type(0), total)
+    most = xp.max(x, dim, keepdim)
+    total = xp.where((most == xp.min(x, dim, keepdim)) & xp.isfinite(most), x.dtype.type(0), total)
     return total / xp.maximum(n - x.dtype.type(correction), x.dtype.type(0))
 
 

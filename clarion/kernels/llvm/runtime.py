@@ -28,6 +28,7 @@ from . import (
     small_pairs,
     small_products,
     small_sorts,
+    small_totals,
     strided,
     taking,
     views,
@@ -195,7 +196,12 @@ def source(x86: bool, width: int) -> str:
     loops = [*gathering.functions(), _staged(), _range(), _range_chunk(), _elements()]
     loops += [_rows_chunk(), _rows(), *columns.functions(x86, width), *strided.functions(x86)]
     loops += [*direct.functions(x86), *small_products.functions(width), *holding.functions(), *taking.functions()]
-    loops += [*small_lines.functions(), *small_draws.functions(), *small_lists.functions(x86)]
+    loops += [
+        *small_lines.functions(),
+        *small_draws.functions(),
+        *small_lists.functions(x86),
+        *small_totals.functions(x86),
+    ]
     loops += [*layouts.functions(), *views.functions(), *writes.functions(), *joins.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
@@ -231,9 +237,11 @@ class Runtime:
             | small_pairs.ENTRIES
             | small_extremes.ENTRIES
             | small_frames.ENTRIES
+            | small_totals.ENTRIES
+            | {small_totals.LOOP: ""}
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}
-        entries |= writes.ENTRIES | {loop: "" for loop, _ in writes.KERNELS.values()}
+        entries |= writes.ENTRIES | {loop: "" for loop, _, _ in writes.KERNELS.values()}
         self.lines = {name: machine.address(engine, name) for name in entries}
         self._set_api = machine.callable_at(machine.address(engine, "set_api"), None, ctypes.c_int64, ctypes.c_int64)
         self._set_threads = machine.callable_at(machine.address(engine, "set_threads"), None, ctypes.c_int64)

@@ -388,7 +388,7 @@ def _all_below() -> Function:
     return f
 
 
-def _direct(name: str, function: str) -> Function:
+def direct(name: str, function: str) -> Function:
     """What CPython calls."""
     f = Function(name, "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
     card, out = of(f, "%self", DATA), f.variable("ptr", "null")
@@ -436,4 +436,4 @@ def functions() -> list[Function]:
     others = (small_moves, small_sorts, small_pairs, small_extremes, small_frames)
     entries = ENTRIES | {name: function for each in others for name, function in each.ENTRIES.items()}
     parts += [function for each in others for function in each.functions()]
-    return [*parts, *[_direct(name, function) for name, function in entries.items()]]
+    return [*parts, *[direct(name, function) for name, function in entries.items()]]

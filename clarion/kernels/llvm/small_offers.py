@@ -40,13 +40,23 @@ def make() -> None:
         (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
         ("index2 index1_backward index2_backward embedding_dense_backward flip constant_pad_nd", "Pairs"),
         ("max_dim min_dim place_along", "Extremes"),
-        ("trial_factors remainders are_chances trials_each", "OfWords"),
+        ("trial_factors remainders are_chances trials_each", "OfWords"), ("std any all", "Totals"),
     ):  # fmt: skip
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
     for names, kind in ((_SEEN, "Seen"), (_WRITES, "Writes")):
         for name in names.split():
             registry.offer(name, "direct", _Later(partial(_card, kind, name)), least=1)
+    _beside_rows()
+
+
+def _beside_rows() -> None:
+    """Totals over dimensions that are no rows: asked after the functions of rows, before everything else."""
+    for name in ("sum", "mean", "sum_all", "amax", "amin", "var"):
+        beside = Alone(partial(_card, "Totals", name))
+        beside.ready = partial(registry.rebind, name)
+        registry.offers(name)["llvm"].function.beside = beside  # type: ignore[attr-defined]
+        registry.rebind(name)
 
 
 class _Later(Alone):

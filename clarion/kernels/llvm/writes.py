@@ -14,6 +14,7 @@ from .api import (
     DECLINED,
     DESCR,
     ITEM,
+    NDIM,
     SIZE,
     TYPE,
     WRITEABLE,
@@ -33,11 +34,12 @@ from .views import Card, array_of, own, tuple_of, unchanged
 
 # A card: where else to go; the loop; another one that it calls; the card of `direct_view`; does an object have a history? in the counter: the place of
 # the last write, whose shadow it is; who listens, where (before, after); who tells the place, in two ways; the owner of the place that was met last;
-# of random numbers: their source's type, where in it stand the words, how many are used, and its lock; two methods of that, and one that goes on to the next words; types of masks and whole numbers; are random numbers normal?
+# of random numbers: their source's type, where in it stand the words, how many are used, and its lock; two methods of that, and one that goes on to the next words; types of masks and whole numbers; are random numbers normal?; to what is written.
 (
     OTHERWISE, LOOP, ALSO, VIEWS, HELD_FLAG, PLACE, SHADOW, HUB, BEFORE, AFTER, FRAME, ONE, HERE, USER, SOURCE, BLOCK, USED, LOCK, ACQUIRE, RELEASE, ADVANCE,
-    MASKS, WHOLE, NORMAL, WORDS,
-) = range(25)  # fmt: skip
+    MASKS, WHOLE, NORMAL, TAKEN, WORDS,
+) = range(26)  # fmt: skip
+FLOATS, WHOLE_NUMBERS, ALL = range(3)  # what a kernel writes to
 FEW = 512  # random numbers that are drawn here at most
 _BLOCK = 624  # words that a source has at a time
 _ARGUMENTS = ("ptr card", "ptr array", "i64 elements", "i1 single", "ptr args", "i64 count")
@@ -184,6 +186,51 @@ def _clamp() -> Function:
                 value = f.load(scalar, target, size)
                 value = f.select(scalar, f.op("fcmp olt", scalar, value, low), low, value)
                 f.store(scalar, f.select(scalar, f.op("fcmp ogt", scalar, value, high), high, value), target, size)
+    return loop.end()
+
+
+def _added() -> Function:
+    """A whole number to whole numbers, as counters count."""
+    loop = _Loop("added", 1)
+    f, thing, beyond = loop.f, loop.argument(0), loop.f.reserve("i32")
+    loop.need(same(f, of(f, thing, TYPE), api(f, "int_type")))
+    number = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {thing}, ptr {beyond})")
+    loop.need(f.op("icmp ult", "i64", f.op("add", "i64", number, str(1 << 53)), str(1 << 54)))
+    loop.need(same(f, f.load("i32", beyond), "0", "i32"))
+    place = of(f, "%array", DATA)
+    with f.counted("0", "%elements") as i:
+        target = f.element(place, i, "i64")
+        f.store("i64", f.op("add", "i64", f.load("i64", target, 8), number), target, 8)
+    return loop.end()
+
+
+def _lined() -> Function:
+    """Elements put or added where numbers say: the numbers, the elements, a dimension. ALSO is the card of small_lines.py."""
+    loop = _Loop("lined", 3)
+    f, card = loop.f, Card(loop.f)
+    views, given = Card(f, card.thing(VIEWS)), []
+    first = f.cast("ptrtoint", "ptr", of(f, "%array", DATA), "i64")
+    end = f.op("add", "i64", first, f.op("mul", "i64", "%elements", "8"))  # (of four bytes they end before)
+    for k in range(2):
+        thing = loop.argument(k)
+        array = array_of(f, thing, _NO)
+        loop.need(f.op("icmp ne", "ptr", card.in_(thing, HELD_FLAG), api(f, "true")))
+        unchanged(f, views, thing, "false", card[HELD_FLAG], _NO)
+        loop.need(adjacent(f, array))
+        start = f.cast("ptrtoint", "ptr", of(f, array, DATA), "i64")
+        after = f.op("add", "i64", start, f.op("mul", "i64", f.let(f"call i64 @size_of(ptr {array})"), "8"))
+        loop.need(f.op("or", "i1", f.op("icmp uge", "i64", start, end), f.op("icmp ule", "i64", after, first)))
+        given.append(array)
+    number, beyond = loop.argument(2), f.reserve("i32")
+    loop.need(same(f, of(f, number, TYPE), api(f, "int_type")))
+    dim = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {number}, ptr {beyond})")
+    loop.need(same(f, f.load("i32", beyond), "0", "i32"))
+    ndim = f.cast("sext", "i32", of(f, "%array", NDIM, "i32"), "i64")
+    dim = f.select("i64", f.op("icmp slt", "i64", dim, "0"), f.op("add", "i64", dim, ndim), dim)
+    arguments = f"ptr {card.thing(ALSO)}, ptr %array, ptr {given[0]}, ptr {given[1]}, i64 {dim}, ptr %array"
+    written = f.let(f"call ptr @lined({arguments})")
+    loop.need(f.op("icmp ne", "ptr", written, DECLINED))
+    f.line(f"call void {api(f, 'decref')}(ptr {written})")
     return loop.end()
 
 
@@ -336,8 +383,11 @@ def _of_objects() -> Function:
     miss(f.op("icmp ne", "ptr", array, "null"))
     miss(same(f, of(f, array, TYPE), api(f, "array_type")))
     miss(adjacent(f, array, WRITEABLE))
-    single = same(f, of(f, array, DESCR), api(f, "float32"))
-    miss(f.op("or", "i1", single, same(f, of(f, array, DESCR), api(f, "float64"))))
+    single, double = (same(f, of(f, array, DESCR), api(f, name)) for name in ("float32", "float64"))
+    floats, whole = f.op("or", "i1", single, double), same(f, of(f, array, DESCR), card.thing(WHOLE))
+    miss(f.op("or", "i1", floats, f.op("icmp ne", "i64", card[TAKEN], str(FLOATS))))
+    miss(f.op("or", "i1", whole, f.op("icmp ne", "i64", card[TAKEN], str(WHOLE_NUMBERS))))
+    miss(f.op("or", "i1", floats, whole))
     elements = f.let(f"call i64 @size_of(ptr {array})")
     miss(f.op("icmp ult", "i64", elements, str(1 << 15)))
     counter = f.let(f"call ptr @counter_for_a_write(ptr {card.card}, ptr {x})")
@@ -392,22 +442,27 @@ def _declining() -> Function:
     return f
 
 
-# Kernels: their loop, and what random numbers are made by.
+# Kernels: their loop, what random numbers are made by, and to what they write.
 KERNELS = {
-    "zero": ("write_zero", ""),
-    "fill_scalar_into": ("write_fill", ""),
-    "copy": ("write_copy", ""),
-    "masked_fill": ("write_masked", ""),
-    "clamp": ("write_clamp", ""),
-    "uniform": ("write_uniform", "uniforms"),
-    "normal": ("write_normal", "normals"),
+    "zero": ("write_zero", "", FLOATS),
+    "fill_scalar_into": ("write_fill", "", FLOATS),
+    "copy": ("write_copy", "", FLOATS),
+    "masked_fill": ("write_masked", "", FLOATS),
+    "clamp": ("write_clamp", "", FLOATS),
+    "uniform": ("write_uniform", "uniforms", FLOATS),
+    "normal": ("write_normal", "normals", FLOATS),
+    "add": ("write_added", "", WHOLE_NUMBERS),
+    "scatter": ("write_lined", "", ALL),
+    "scatter_add": ("write_lined", "", ALL),
+    "index_add": ("write_lined", "", ALL),
 }
 ENTRIES = {"direct_elsewhere": "written_elsewhere"}
 
 
 def functions() -> list[Function]:
     """All functions."""
-    loops = [_zero(), _fill(), _copy(), _masked(), _clamp(), _units(), _draw("uniform", 1), _draw("normal", 16)]
+    plain = [_zero(), _fill(), _copy(), _masked(), _clamp(), _added(), _lined()]
+    loops = [*plain, _units(), _draw("uniform", 1), _draw("normal", 16)]
     return [
         *loops,
         _counted(),

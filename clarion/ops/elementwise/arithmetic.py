@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core import modes
 from ...core.dtypes import FROM_NUMPY, NumpyNumber, b1, result_type
 from ...core.inplace import inplace
 from ...core.op import Op
@@ -167,6 +168,8 @@ def neg(input: Any, *, run: Any = call) -> Any:
 def add_(self: Any, other: Any, _old: Any = None, *, alpha: Any = 1) -> Any:
     """self += alpha * other."""
     if alpha == 1 and alpha is not True and _old is None:
+        if type(other) is int and not modes.special and add_op.quick_write(self, other) is not None:
+            return self  # (a counter)
         return inplace(add_op, self, other)
     if _old is None:
         return inplace(add_scaled_op, self, other, check_alpha((self, other), alpha))

@@ -202,6 +202,24 @@ _WITHOUT_GRADIENT = frozenset(
 )
 
 
+def in_one_step(name: str, op: Op) -> None:
+    """A write along a dimension, `x.name(dim, numbers, elements)`, is tried as one step first, where nothing has a history (Op.quick_write)."""
+    usual = METHODS[name]
+
+    @functools.wraps(usual)
+    def writer(self: Any, dim: Any, index: Any, *more: Any, **others: Any) -> Any:
+        if (
+            len(more) == 1
+            and not others
+            and not modes.special
+            and op.quick_write(self, index, more[0], dim) is not None
+        ):
+            return self
+        return usual(self, dim, index, *more, **others)
+
+    METHODS.replace(name, writer)
+
+
 def with_out(name: str, fn: F) -> F:
     """`fn` with PyTorch's `out=` argument."""
     other_names = _other_names(fn)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...core import modes
 from ...core.calls import OPERANDS, operator_call
 from ...core.devices import ndarray
 from ...core.inplace import inplace
@@ -70,6 +71,17 @@ IN_PLACE: dict[str, Op] = {
 }  # fmt: skip
 for _name, _op in IN_PLACE.items():
     METHODS[f"__{_name}__"] = in_place(_op, f"__{_name}__")
+
+
+def iadd(self: Any, other: Any) -> Any:
+    """`self += other`; what counts is written in one step."""
+    if type(other) is int and not modes.special and a.add_op.quick_write(self, other) is not None:
+        return self
+    return inplace(a.add_op, self, other) if isinstance(other, OPERANDS) else NotImplemented
+
+
+iadd.__name__ = "__iadd__"
+METHODS.replace("__iadd__", iadd)
 
 
 def rtruediv(self: Any, other: Any) -> Any:

@@ -14,7 +14,7 @@ from ...errors import ArgumentIndexError, ArgumentTypeError, DtypeError, EngineE
 from ...kernels.batched.levels import all_samples
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number, check_numbers
-from ..faces.api import FUNCTIONS, call, public, with_numpys_names
+from ..faces.api import FUNCTIONS, call, in_one_step, public, with_numpys_names
 from ..faces.autocast import autocast
 from ..faces.determinism import alert
 from ..faces.strict_out import strict_out
@@ -352,3 +352,4 @@ def _from_front(indices: Any, size: int) -> Any:
 
 strict_out("index_select", "take", apart=True)
 strict_out("index_add", "index_copy", "index_reduce")
+in_one_step("index_add_", index_add_op)

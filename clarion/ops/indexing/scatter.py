@@ -12,7 +12,7 @@ from ...core.tensor import Tensor, new_tensor
 from ...errors import ArgumentTypeError, DtypeError, EngineError, ShapeError, not_a_tensor
 from ...kernels.blocks import in_range
 from ..elementwise.cast import cast_number
-from ..faces.api import call, public
+from ..faces.api import call, in_one_step, public
 from ..faces.strict_out import strict_out
 from ..faces.typed import no_gradient
 
@@ -285,3 +285,5 @@ def scatter_reduce(
 
 strict_out("gather", apart=True)
 strict_out("scatter", "scatter_add", "scatter_reduce")
+in_one_step("scatter_", scatter_op)
+in_one_step("scatter_add_", scatter_add_op)
