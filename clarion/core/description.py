@@ -7,8 +7,9 @@ from typing import Any
 
 from .. import errors
 from ..kernels.batched.levels import refuse_layout
+from ..kernels.layout import address
 from ..kernels.mirrors import where_it_lies
-from .devices import CPU, HOST, device, kind_of
+from .devices import CPU, HOST, device, kind_of, ndarray
 from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
 
 
@@ -111,7 +112,10 @@ class Description:
 
     def data_ptr(self) -> int:
         """Address of the first element (0 for an empty tensor)."""
-        return kind_of(self._array).address(where_it_lies(self._array)) if self._array.size else 0
+        array = self._array
+        if type(array) is ndarray and array.size:
+            return address(where_it_lies(array))
+        return kind_of(array).address(where_it_lies(array)) if array.size else 0
 
     def is_floating_point(self) -> bool:
         """Is the type float16, bfloat16, float32 or float64?"""

@@ -26,16 +26,15 @@ from .registry import raw
 
 Shape = int | Sequence[int]
 
-_CHUNK = 1 << 16  # numbers per round: a multiple of 16, small enough for the temporaries to stay in cache
-_EXACT_NORMALS = 1 << 17  # up to so many float32 normals the fused arithmetic is worth its time
+# Numbers per round: a multiple of 16, in the cache. Up to so many float32 normals the fused arithmetic is worth its time.
+_CHUNK, _EXACT_NORMALS = 1 << 16, 1 << 17
 _INT64_MIN, _INT64_MAX = -(1 << 63), (1 << 63) - 1
 _FEW = 512  # numbers that are drawn without going through pieces
 _NARROW = 1 << 28  # so many whole numbers are drawn from two words each
-
 _FLOAT32, _FLOAT64, _INT64, _BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
+_ONES = {kind: np.ones((), kind) for kind in (_FLOAT32, _FLOAT64)}  # what hits are worth
 
-# name of a NumPy dtype -> bits of its significand, including the hidden one
-_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+_DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits of a significand, with the hidden one
 # PyTorch names a dtype in two ways in its messages
 _TORCH_NAMES = {
     "float16": ("Half", "c10::Half"), "bfloat16": ("BFloat16", "c10::BFloat16"), "float32": ("Float", "float"),
@@ -440,12 +439,13 @@ def bernoulli(gen: Generator, shape: Shape, p: float, dtype: DTypeLike = np.floa
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
     if dtype.kind not in "iub" and not digits(dtype):
         raise unsupported("bernoulli_scalar_cpu_", dtype)
-    return _trials(gen, shape, p, dtype)
+    return _trials(gen, shape, p, dtype)  # 53-bit integers are compared with p * 2**53
 
 
 def _trials(gen: Generator, shape: Shape, p: float, dtype: np.dtype) -> np.ndarray:
-    """Compares 53-bit integers with p * 2**53."""
     limit, n = math.ceil(p * 2.0**53), shape if isinstance(shape, int) else math.prod(shape)
+    if n <= _FEW and dtype in _ONES and type(shape) is tuple:
+        return raw.trial_factors(gen.words(2 * n), limit, _ONES[dtype], shape)  # type: ignore[no-any-return]
     if n <= _CHUNK:
         return _hits(gen, n, limit).astype(dtype, copy=False).reshape(shape)
     out = np.empty(shape, dtype)

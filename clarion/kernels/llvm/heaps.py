@@ -24,6 +24,47 @@ from .text import Function, literal, module, with_lanes
 _Context = ctypes.c_int64 * 8
 
 
+class _Row:
+    """A row of numbers, and the heap of the best of them."""
+
+    def __init__(self, f: Function, keys: Keys, line: str, heap: str, k: str) -> None:
+        self.f, self.keys, self.line, self.heap, self.k = f, keys, line, heap, k
+
+    def rank(self, i: str) -> str:
+        """Of a number: the smaller, the better."""
+        f = self.f
+        key = self.keys.of(f.load("float", f.element(self.line, i, "float"), 4), 1)
+        return f.cast("sext", "i32", f.op("xor", "i32", key, "-1"), "i64")
+
+    def element(self, i: str) -> str:
+        """A rank above a place."""
+        return self.f.op("or", "i64", self.f.op("shl", "i64", self.rank(i), "32"), i)
+
+    def sink(self, hole: str, value: str) -> None:
+        """A hole of the heap is filled, with a value in the end."""
+        given = [f"i64 {each}" for each in (hole, self.k, value)]
+        self.f.call("adjust", "void", f"ptr {self.heap}", "i64 0", *given)
+
+    def make(self) -> None:
+        """The first numbers are a heap."""
+        f = self.f
+        with f.counted("0", self.k) as i:
+            f.store("i64", self.element(i), f.element(self.heap, i, "i64"))
+        parents = f.op("sdiv", "i64", self.k, "2")
+        with f.counted("0", parents) as i:
+            parent = f.op("sub", "i64", f.op("sub", "i64", parents, "1"), i)
+            self.sink(parent, f.load("i64", f.element(self.heap, parent, "i64")))
+
+    def top(self) -> str:
+        """The rank of the worst."""
+        return self.f.op("ashr", "i64", self.f.load("i64", self.heap), "32")
+
+    def look_at(self, i: str) -> None:
+        """A number takes the place of the worst, if it is better."""
+        with self.f.when(self.f.op("icmp slt", "i64", self.rank(i), self.top())):
+            self.sink("0", self.element(i))
+
+
 def _chunk(name: str, lanes: int, largest: bool) -> Function:
     """Some rows."""
     f = Function(f"{name}_chunk", "void", "ptr context", "i64 number", linkage="internal")
@@ -38,28 +79,8 @@ def _chunk(name: str, lanes: int, largest: bool) -> Function:
         line = f.element(x, f.op("mul", "i64", row, n), "float")
         heap = f.element(places, f.op("mul", "i64", row, k), "i64")
 
-        def rank(i: str) -> str:
-            """The smaller, the better."""
-            key = keys.of(f.load("float", f.element(line, i, "float"), 4), 1)
-            return f.cast("sext", "i32", f.op("xor", "i32", key, "-1"), "i64")
-
-        def element(of: str, i: str) -> str:
-            return f.op("or", "i64", f.op("shl", "i64", of, "32"), i)
-
-        def sink(hole: str, value: str) -> None:
-            f.call("adjust", "void", f"ptr {heap}", "i64 0", *[f"i64 {each}" for each in (hole, k, value)])
-
-        def one(i: str) -> None:
-            own = rank(i)
-            with f.when(f.op("icmp slt", "i64", own, f.op("ashr", "i64", f.load("i64", heap), "32"))):
-                sink("0", element(own, i))
-
-        with f.counted("0", k) as i:
-            f.store("i64", element(rank(i), i), f.element(heap, i, "i64"))
-        parents = f.op("sdiv", "i64", k, "2")
-        with f.counted("0", parents) as i:
-            parent = f.op("sub", "i64", f.op("sub", "i64", parents, "1"), i)
-            sink(parent, f.load("i64", f.element(heap, parent, "i64")))
+        found = _Row(f, keys, line, heap, k)
+        found.make()
         with f.counted(k, whole, str(lanes)) as i:
             some = f.op(
                 "xor",
@@ -67,16 +88,16 @@ def _chunk(name: str, lanes: int, largest: bool) -> Function:
                 keys.of(f.load(with_lanes(lanes, "float"), f.element(line, i, "float"), 4), lanes),
                 literal(many, -1),
             )
-            top = f.cast("trunc", "i64", f.op("ashr", "i64", f.load("i64", heap), "32"), "i32")
+            top = f.cast("trunc", "i64", found.top(), "i32")
             better = f.op("icmp slt", many, some, f.spread(many, top))
             mask = f.cast("bitcast", f"<{lanes} x i1>", better, f"i{lanes}")
             with (
                 f.when(f.op("icmp ne", f"i{lanes}", mask, "0"), rarely=True),
                 f.counted(i, f.op("add", "i64", i, str(lanes))) as j,
             ):
-                one(j)
+                found.look_at(j)
         with f.counted(whole, n) as i:
-            one(i)
+            found.look_at(i)
         f.call("sort_heap", "void", f"ptr {heap}", "i64 0", f"i64 {k}")
         values, begin = field(f, "values"), f.op("mul", "i64", row, k)
         with f.counted("0", k) as i:

@@ -77,7 +77,7 @@ _SIMPLE = "add sub mul neg div"
 _EXACT = """
     rsqrt reciprocal square tanh_backward sigmoid_backward relu relu_backward leaky_relu leaky_relu_backward hardtanh
     hardtanh_backward hardsigmoid hardswish hardswish_backward softshrink hardshrink shrink_backward prelu threshold lerp_tensor
-    addcmul addcdiv descended where divide_or_zero frac sqrt abs floor ceil trunc minimum maximum eq ne lt le gt ge mse_loss_backward
+    addcmul addcdiv descended where divide_or_zero frac nan_to_num sqrt abs floor ceil trunc minimum maximum eq ne lt le gt ge mse_loss_backward
     """
 _FUNCTIONS = """
     exp expm1 exp2 log log1p tanh sin cos erf sigmoid gelu gelu_backward gelu_tanh gelu_tanh_backward silu silu_backward mish softplus

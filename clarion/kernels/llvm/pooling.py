@@ -27,6 +27,7 @@ _SIZES = ("count", "per", "h", "w", "o_h", "o_w", "k_h", "k_w", "s_h", "s_w", "p
 FIELDS = (*_POINTERS, *_SIZES, "parallel")
 _NO_WINDOWS = (0,) * 8
 _Context = ctypes.c_int64 * len(FIELDS)
+_PER, _PARALLEL = FIELDS.index("per"), FIELDS.index("parallel")
 
 
 def _context(f: Function) -> dict[str, str]:
@@ -156,14 +157,24 @@ def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Size
     functions = _functions()
     if functions is None:
         return NotImplemented
-    *lead, height, width = x.shape
-    shape = (*lead, *out_size)
-    best, places, planes = np.empty(shape, x.dtype), np.empty(shape, np.int64), math.prod(lead)
-    per = _shares(planes, best.size * math.prod(ksize))
-    sizes = (planes, per, height, width, *out_size, *ksize, *stride, *padding, *dilation)  # as in `FIELDS`
-    context = _Context(address(x), address(best), address(places), *sizes, build.running().parallel)
-    functions[f"largest_{x.dtype.char}"](context)
+    shape, much, known = _planned(x.shape, ksize, stride, padding, dilation, out_size)
+    best, places = np.empty(shape, x.dtype), np.empty(shape, np.int64)
+    context = _Context.from_buffer_copy(known)
+    context[0], context[1], context[2] = address(x), address(best), address(places)
+    if much:
+        context[_PER] = _shares(context[_PER], SHARED)
+    context[_PARALLEL] = build.running().parallel
+    functions["largest_f" if x.dtype.char == "f" else "largest_d"](context)
     return best, places
+
+
+@functools.lru_cache(maxsize=256)
+def _planned(shape: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, out_size: Sizes) -> Any:
+    """The shape of the result, is it much work?, and what a loop is told of the sizes."""
+    *lead, height, width = shape
+    planes, out = math.prod(lead), (*lead, *out_size)
+    sizes = (planes, planes, height, width, *out_size, *ksize, *stride, *padding, *dilation)  # as in `FIELDS`
+    return out, math.prod(out) * math.prod(ksize) >= SHARED, bytes(_Context(0, 0, 0, *sizes, 0))
 
 
 def adaptive_max_pool(x: Any, out_size: Sizes) -> Any:

@@ -13,6 +13,7 @@ from . import (
     api,
     columns,
     direct,
+    drawing,
     gathering,
     holding,
     joins,
@@ -202,7 +203,7 @@ def source(x86: bool, width: int) -> str:
         *small_lists.functions(x86),
         *small_totals.functions(x86),
     ]
-    loops += [*layouts.functions(), *views.functions(), *writes.functions(), *joins.functions()]
+    loops += [*layouts.functions(), *views.functions(), *writes.functions(), *drawing.functions(), *joins.functions()]
     return module([*pool.functions(x86), *loops], pool.GLOBALS + api.GLOBALS)
 
 
@@ -224,8 +225,9 @@ class Runtime:
             machine.address(engine, name)
             for name in ("direct_view", "direct_held_product", "direct_held_any", "direct_shown", "direct_written")
         )
-        self.direct_draw, self.direct_drawn, self.direct_joined = (
-            machine.address(engine, name) for name in ("direct_draw", "direct_drawn", "direct_joined")
+        self.direct_draw, self.direct_drawn, self.direct_drawn_whole, self.direct_joined = (
+            machine.address(engine, name)
+            for name in ("direct_draw", "direct_drawn", "direct_drawn_whole", "direct_joined")
         )
         entries = (
             small_lines.ENTRIES

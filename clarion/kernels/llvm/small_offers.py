@@ -25,7 +25,7 @@ _LINES = "all_below gather index_select index1 scatter scatter_add index_add cum
 _SEEN = "alias t transpose permute unsqueeze squeeze_dim select slice expand view"
 
 # Writes that are counted (writes.py).
-_WRITES = "zero fill_scalar_into copy clamp uniform normal"
+_WRITES = "zero fill_scalar_into copy clamp uniform normal random_range"
 
 
 def make() -> None:

@@ -27,8 +27,6 @@ from .api import (
     when_not,
 )
 from .holding import COUNTER, COUNTER_WORDS, HELD_COUNTER, HELD_VIEW, NEVER, NUMBER, copied, put
-from .layouts import GROUPED, MOST
-from .plan import at
 from .text import Function, literal
 from .views import Card, array_of, own, tuple_of, unchanged
 
@@ -40,13 +38,11 @@ from .views import Card, array_of, own, tuple_of, unchanged
     MASKS, WHOLE, NORMAL, TAKEN, WORDS,
 ) = range(26)  # fmt: skip
 FLOATS, WHOLE_NUMBERS, ALL = range(3)  # what a kernel writes to
-FEW = 512  # random numbers that are drawn here at most
-_BLOCK = 624  # words that a source has at a time
 _ARGUMENTS = ("ptr card", "ptr array", "i64 elements", "i1 single", "ptr args", "i64 count")
 _NO = "i64 0"
 
 
-class _Loop:
+class Loop:
     """A loop that writes: it gives 0 where it is not for these arguments, and has written nothing."""
 
     def __init__(self, name: str, count: int) -> None:
@@ -107,7 +103,7 @@ class _Loop:
 
 
 def _zero() -> Function:
-    loop = _Loop("zero", 0)
+    loop = Loop("zero", 0)
     f = loop.f
     bytes_ = f.op("mul", "i64", "%elements", f.select("i64", "%single", "4", "8"))
     f.call("llvm.memset.p0.i64", "void", f"ptr {of(f, '%array', DATA)}", "i8 0", f"i64 {bytes_}", "i1 false")
@@ -115,7 +111,7 @@ def _zero() -> Function:
 
 
 def _fill() -> Function:
-    loop = _Loop("fill", 1)
+    loop = Loop("fill", 1)
     f, value = loop.f, loop.number(loop.argument(0))
     place = of(f, "%array", DATA)
     for condition, scalar, size in loop.by_type():
@@ -128,7 +124,7 @@ def _fill() -> Function:
 
 def _copy() -> Function:
     """Of an array of the same type, of a mask or of whole numbers."""
-    loop = _Loop("copy", 1)
+    loop = Loop("copy", 1)
     f, card = loop.f, Card(loop.f)
     source = loop.other(loop.argument(0))
     place, far, kind = of(f, "%array", DATA), of(f, source, DATA), of(f, source, DESCR)
@@ -150,7 +146,7 @@ def _copy() -> Function:
 
 def _masked() -> Function:
     """A number where a mask holds."""
-    loop = _Loop("masked", 2)
+    loop = Loop("masked", 2)
     f, card = loop.f, Card(loop.f)
     mask, value = loop.other(loop.argument(0)), loop.number(loop.argument(1))
     loop.need(same(f, of(f, mask, DESCR), card.thing(MASKS)))
@@ -167,7 +163,7 @@ def _masked() -> Function:
 
 def _clamp() -> Function:
     """Numbers between two limits, or on one side of one: what is NaN stays that."""
-    loop = _Loop("clamp", 2)
+    loop = Loop("clamp", 2)
     f, limits = loop.f, []
     alike = same(f, loop.argument(0), loop.argument(1))
     loop.need(f.op("xor", "i1", every(f, alike, same(f, loop.argument(0), api(f, "none"))), "true"))
@@ -191,7 +187,7 @@ def _clamp() -> Function:
 
 def _added() -> Function:
     """A whole number to whole numbers, as counters count."""
-    loop = _Loop("added", 1)
+    loop = Loop("added", 1)
     f, thing, beyond = loop.f, loop.argument(0), loop.f.reserve("i32")
     loop.need(same(f, of(f, thing, TYPE), api(f, "int_type")))
     number = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {thing}, ptr {beyond})")
@@ -206,7 +202,7 @@ def _added() -> Function:
 
 def _lined() -> Function:
     """Elements put or added where numbers say: the numbers, the elements, a dimension. ALSO is the card of small_lines.py."""
-    loop = _Loop("lined", 3)
+    loop = Loop("lined", 3)
     f, card = loop.f, Card(loop.f)
     views, given = Card(f, card.thing(VIEWS)), []
     first = f.cast("ptrtoint", "ptr", of(f, "%array", DATA), "i64")
@@ -231,75 +227,6 @@ def _lined() -> Function:
     written = f.let(f"call ptr @lined({arguments})")
     loop.need(f.op("icmp ne", "ptr", written, DECLINED))
     f.line(f"call void {api(f, 'decref')}(ptr {written})")
-    return loop.end()
-
-
-def _as_units(f: Function, words: str, first: str, to: str, count: str) -> None:
-    with f.counted("0", count) as i:
-        word = f.load("i32", f.element(words, f.op("add", "i64", first, i), "i32"), 4)
-        unit = f.cast("sitofp", "i32", f.op("and", "i32", word, str(0xFFFFFF)), "float")
-        place = f.element("%target", f.op("add", "i64", to, i), "float")
-        f.store("float", f.op("fmul", "float", unit, literal("float", 2.0**-24)), place, 4)
-
-
-def _units() -> Function:
-    """The next words of a source as float32 in [0, 1): 0 where somebody else draws just now."""
-    f = Function("units_drawn", "i64", "ptr card", "ptr source", "ptr target", "i64 count", linkage="internal")
-    card, given = Card(f), f.reserve("ptr", 2)
-    when_not(f, same(f, of(f, "%source", TYPE), card.thing(SOURCE)), _NO)
-    lock = card.in_("%source", LOCK)
-    f.store("ptr", lock, given)
-    f.store("ptr", api(f, "false"), f.element(given, "1", "ptr"))
-    got = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(ACQUIRE)}, ptr {given}, i64 2, ptr null)")
-    with f.when(same(f, got, "null"), rarely=True):
-        f.line(f"call void {api(f, 'clear_error')}()")
-        f.line(f"ret {_NO}")
-        f.begin(*f.labels("unreachable"))
-    f.line(f"call void {api(f, 'decref')}(ptr {got})")
-    when_not(f, same(f, got, api(f, "true")), _NO)
-    beyond, done = f.reserve("i32"), f.variable("i64", "0")
-    used = f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {card.in_('%source', USED)}, ptr {beyond})")
-    left = f.call("llvm.smin.i64", "i64", f"i64 {f.op('sub', 'i64', str(_BLOCK), used)}", "i64 %count")
-    _as_units(f, of(f, card.in_("%source", BLOCK), DATA), used, "0", left)
-    end = f.variable("i64", f.op("add", "i64", used, left))
-    enough = same(f, left, "%count", "i64")
-    with f.when(enough):
-        done.set("1")
-    with f.when(f.op("xor", "i1", enough, "true"), rarely=True):
-        f.store("ptr", "%source", given)
-        moved = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(ADVANCE)}, ptr {given}, i64 1, ptr null)")
-        with f.when(same(f, moved, "null")):
-            f.line(f"call void {api(f, 'clear_error')}()")
-        with f.when(f.op("icmp ne", "ptr", moved, "null")):
-            f.line(f"call void {api(f, 'decref')}(ptr {moved})")
-            more = f.op("sub", "i64", "%count", left)
-            _as_units(f, of(f, card.in_("%source", BLOCK), DATA), "0", left, more)
-            end.set(more)
-            done.set("1")
-        f.store("ptr", lock, given)
-    with f.when(f.op("icmp ne", "i64", done.get(), "0")):
-        put(f, "%source", card[USED], f.let(f"call ptr {api(f, 'from_int64')}(i64 {end.get()})"), True)
-    freed = f.let(f"call ptr {api(f, 'vectorcall')}(ptr {card.thing(RELEASE)}, ptr {given}, i64 1, ptr null)")
-    f.line(f"call void {api(f, 'decref')}(ptr {freed})")
-    f.end(f"i64 {done.get()}")
-    return f
-
-
-def _draw(name: str, together: int) -> Function:
-    """Random numbers of PyTorch's, from few words: between two numbers, or normal ones, sixteen at a time."""
-    loop = _Loop(name, 3)
-    f, card = loop.f, Card(loop.f)
-    first, second = (loop.finite(loop.argument(k)) for k in range(2))
-    least = first if together == 1 else literal("double", 0)
-    loop.need(f.op("fcmp oge", "double", second, least))
-    loop.need(every(f, "%single", f.op("icmp ule", "i64", "%elements", str(FEW))))
-    times = f.op("udiv", "i64", "%elements", str(together))
-    loop.need(same(f, f.op("mul", "i64", times, str(together)), "%elements", "i64"))
-    place = of(f, "%array", DATA)
-    given = f"ptr %card, ptr {loop.argument(2)}, ptr {place}, i64 %elements"
-    loop.need(f.op("icmp ne", "i64", f.let(f"call i64 @units_drawn({given})"), "0"))
-    low, high = (f.cast("fptrunc", "double", value, "float") for value in (first, second))
-    f.line(f"call void {card.thing(ALSO)}(ptr {place}, i64 {times}, float {low}, float {high})")
     return loop.end()
 
 
@@ -357,8 +284,8 @@ def _noted() -> Function:
     return f
 
 
-def _miss(f: Function, condition: str) -> None:
-    """Give None where the condition does not hold."""
+def give_none(f: Function, condition: str) -> None:
+    """Return None of Python's where the condition does not hold."""
     with f.when(f.op("xor", "i1", condition, "true")):
         f.line(f"ret ptr {own(f, api(f, 'none'))}")
         f.begin(*f.labels("unreachable"))
@@ -370,7 +297,7 @@ def _of_objects() -> Function:
     none = api(f, "none")
     card = Card(f, of(f, "%self", DATA))
     views = Card(f, card.thing(VIEWS))
-    miss = partial(_miss, f)
+    miss = partial(give_none, f)
     miss(every(f, same(f, "%names", "null"), f.op("icmp sge", "i64", "%count", "1")))
     x = f.load("ptr", "%args")
     type_ = of(f, x, TYPE)
@@ -400,41 +327,6 @@ def _of_objects() -> Function:
     return f
 
 
-def _drawn() -> Function:
-    """What CPython calls for a new object of random float32: a source and sizes. None where that is not for here."""
-    f = Function("direct_drawn", "ptr", "ptr self", "ptr args", "i64 count", "ptr names")
-    card, numbers, grouped = Card(f, of(f, "%self", DATA)), f.reserve("i64", MOST + 1), f.reserve("i64", GROUPED + 1)
-    f.store("i64", "-1", f.element(grouped, str(GROUPED), "i64"))
-    miss = partial(_miss, f)
-    miss(every(f, same(f, "%names", "null"), same(f, "%count", "2", "i64")))
-    ndim = f.let(f"call i64 @numbers_given(ptr {grouped}, ptr {f.offset('%args', '8')}, i64 1, ptr {numbers})")
-    miss(f.op("icmp sge", "i64", ndim, "0"))
-    elements = f.variable("i64", "1")
-    with f.counted("0", ndim) as d:
-        miss(f.op("icmp ule", "i64", at(f, numbers, d), str(FEW)))
-        elements.set(f.op("mul", "i64", elements.get(), at(f, numbers, d)))
-        miss(f.op("icmp ule", "i64", elements.get(), str(FEW)))
-    several = elements.get()
-    groups, normal = f.op("udiv", "i64", several, "16"), f.op("icmp ne", "i64", card[NORMAL], "0")
-    whole = same(f, f.op("mul", "i64", groups, "16"), several, "i64")
-    miss(f.op("icmp ugt", "i64", several, "0"))
-    miss(f.op("or", "i1", whole, f.op("xor", "i1", normal, "true")))
-    descr = own(f, api(f, "float32"))
-    given = f"ptr {api(f, 'array_type')}, ptr {descr}, i32 {f.cast('trunc', 'i64', ndim, 'i32')}, ptr {numbers}"
-    made = f.let(f"call ptr {api(f, 'new_array')}({given}, ptr null, ptr null, i32 0, ptr null)")
-    when_not(f, f.op("icmp ne", "ptr", made, "null"), "ptr null")
-    place, source = of(f, made, DATA), f.load("ptr", "%args")
-    drawn = f.let(f"call i64 @units_drawn(ptr {card.card}, ptr {source}, ptr {place}, i64 {several})")
-    with f.when(same(f, drawn, "0", "i64")):
-        f.line(f"call void {api(f, 'decref')}(ptr {made})")
-        miss("false")
-    with f.when(normal):
-        zero, one = (literal("float", value) for value in (0, 1))
-        f.line(f"call void {card.thing(ALSO)}(ptr {place}, i64 {groups}, float {zero}, float {one})")
-    f.end(f"ptr {f.let(f'call ptr @around(ptr {made})')}")
-    return f
-
-
 def _declining() -> Function:
     """The kernel itself is another one's affair."""
     f = Function("written_elsewhere", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal")
@@ -451,6 +343,7 @@ KERNELS = {
     "clamp": ("write_clamp", "", FLOATS),
     "uniform": ("write_uniform", "uniforms", FLOATS),
     "normal": ("write_normal", "normals", FLOATS),
+    "random_range": ("write_nothing", "", FLOATS),
     "add": ("write_added", "", WHOLE_NUMBERS),
     "scatter": ("write_lined", "", ALL),
     "scatter_add": ("write_lined", "", ALL),
@@ -462,13 +355,11 @@ ENTRIES = {"direct_elsewhere": "written_elsewhere"}
 def functions() -> list[Function]:
     """All functions."""
     plain = [_zero(), _fill(), _copy(), _masked(), _clamp(), _added(), _lined()]
-    loops = [*plain, _units(), _draw("uniform", 1), _draw("normal", 16)]
     return [
-        *loops,
+        *plain,
         _counted(),
         _noted(),
         _of_objects(),
-        _drawn(),
         _declining(),
         entry("direct_elsewhere", "written_elsewhere"),
     ]

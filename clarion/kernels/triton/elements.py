@@ -42,13 +42,8 @@ _OPERATORS |= {
     "sigmoid": "libdevice.rcp_rn(1 + libdevice.exp(-{}))",
     "ndtr": "(0.5 * (1 + libdevice.erf({} * 0.7071067811865476)))",
 }
-_FUNCTIONS = {
-    "div": "div_rn",
-    "rint": "rint",
-    "copysign": "copysign",
-    "pow": "pow",
-    "sqrt": "sqrt",
-}  # libdevice's names
+# libdevice's names
+_FUNCTIONS = {"div": "div_rn", "rint": "rint", "copysign": "copysign", "pow": "pow", "sqrt": "sqrt"}
 # In a third of the time, where what follows is rounded to half precision: within 1e-6 of the true values (see `brief_tanh`).
 _BRIEF = {"tanh": "brief_tanh({})", "div": "{} / {}", "exp": "tl.exp({})", "sigmoid": "1 / (1 + tl.exp(-{}))"}
 _TYPES = {"float32": "tl.float32", "float64": "tl.float64", "bool": "tl.int1", "int64": "tl.int64", "int32": "tl.int32"}

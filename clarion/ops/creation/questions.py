@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ...core import devices, modes
 from ...core.devices import device
@@ -86,7 +86,21 @@ _EIGHT_BITS = {
 class finfo:
     """The limits of a floating type."""
 
+    _known: ClassVar[dict[Any, finfo]] = {}  # nobody writes to them
+
+    def __new__(cls, type: Any = None) -> finfo:
+        found = cls._known.get(type) if isinstance(type, dtype) else None
+        if found is None:
+            found = object.__new__(cls)
+            found._fill(type)
+            if isinstance(type, dtype):
+                cls._known[type] = found
+        return found
+
     def __init__(self, type: Any = None) -> None:
+        """All is known already."""
+
+    def _fill(self, type: Any) -> None:
         if isinstance(type, ListedDtype) or type in FLOAT8:
             self._of_eight_bits(type)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -161,6 +162,7 @@ def nan_to_num(input: Any, nan: Any = None, posinf: Any = None, neginf: Any = No
     return run(nan_to_num_op, input, 0.0 if nan is None else nan, posinf, neginf)
 
 
+@functools.cache
 def finite_limit(dtype: Any) -> float:
     """The largest finite number of a floating type."""
     import ml_dtypes

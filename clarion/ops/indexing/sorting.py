@@ -8,6 +8,7 @@ from ...core import return_types
 from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
+from ...core.tensor import Tensor
 from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
 from ..faces.api import public, with_numpys_names
 from ..faces.options import integer
@@ -135,6 +136,8 @@ def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower middle of all elements, or along a dimension with its place. A NaN makes the result NaN."""
     if dim is None:
+        if isinstance(input, Tensor) and input._array.dtype.kind == "f":
+            return median_op.call(input)
         return _median_of_all("median", median_op, input)
     dim = _reduced_axis("median", input, dim)
     return return_types.median(median_dim_op.call(input, dim, bool(keepdim)))

@@ -85,6 +85,17 @@ def _few(op: Op, size: Any) -> Tensor | None:
     return op.quick_draw(mt19937.default_generator, size)  # type: ignore[no-any-return]
 
 
+def _few_whole(size: Any, low: int, high: int) -> Tensor | None:
+    """The same of whole numbers from `low` to below `high`."""
+    if devices.HALVES or (modes.special and (modes.batches or modes.state.inference)):
+        return None
+    if _Heat.left > 0:
+        _Heat.left -= 1
+        random_range_op.kernel(devices.HOST.xp.empty(0, i64), 0, 1, mt19937.default_generator)
+        return None
+    return random_range_op.quick_draw(mt19937.default_generator, size, low, high)  # type: ignore[no-any-return]
+
+
 def _few_like(op: Op, array: Any) -> Tensor | None:
     plain = type(array) is ndarray and array.dtype is f32 and array.ndim < 4 and array.flags.c_contiguous
     return _few(op, array.shape) if plain else None
@@ -237,6 +248,8 @@ def randint(*args: Any, generator: Any = None, **options: Any) -> Tensor:
     if not options and not devices.elsewhere and args and type(args[-1]) is tuple and 1 < len(args) < 4:
         low, high = (0, args[0]) if len(args) == 2 else args[:2]
         if type(low) is type(high) is int:
+            if generator is None and (made := _few_whole(args[-1], low, high)) is not None:
+                return made
             shape = one_size("randint", args[-1])
             return created(draw.random(source("randint", generator), shape, i64, low, high))
     named = {key: options.pop(key) for key in ("low", "high", "size") if key in options}
@@ -343,7 +356,7 @@ def bernoulli(input: Any, p: Any = None, *, generator: Any = None, out: Any = No
         if out.shape != input.shape:
             out.resize_(input.shape)
         return bernoulli_(out, input if p is None else p, generator=generator)
-    gen = drawn_by("bernoulli", generator)
+    gen = mt19937.default_generator if generator is None and not modes.batches else drawn_by("bernoulli", generator)
     if p is None:
         return bernoulli_op.call(input, gen)
     # Its result is contiguous, as PyTorch's is, where bernoulli_ fills memory in the order it lies in.
@@ -406,7 +419,7 @@ def _from_to(name: str, args: tuple[Any, ...], named: dict[str, Any], defaults: 
 @method("uniform_")
 def uniform_(self: Tensor, *args: Any, generator: Any = None, **named: Any) -> Tensor:
     """uniform_(from=0, to=1): fill with uniform numbers."""
-    low, high = _from_to("uniform_", args, named, (0.0, 1.0))
+    low, high = _from_to("uniform_", args, named, (0.0, 1.0)) if args or named else (0.0, 1.0)
     if generator is None and not modes.special:
         if uniform_op.quick_write(self, low, high, mt19937.default_generator) is not None:
             return self

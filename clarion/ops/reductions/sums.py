@@ -38,6 +38,8 @@ def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...] | None:
     if dim is None:
         return None
     if type(dim) is int:
+        if 0 <= dim < ndim:
+            return (dim,)
         return (normalize_dim(dim, ndim),) if ndim else _scalar_dim(dim)
     try:
         dims = tuple([normalize_dim(d.__index__(), ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])

@@ -133,6 +133,9 @@ def isreal(xp: Any, x: Any) -> Any:
 
 @kernel("nan_to_num")
 def nan_to_num(xp: Any, x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    if hasattr(xp, "symbolic"):
+        finite = xp.where(x == math.inf, posinf, xp.where(x == -math.inf, neginf, x))
+        return xp.where(x != x, nan, finite)
     if x.dtype.kind == "c":
         out = xp.empty_like(x)
         out.real = nan_to_num(xp, x.real, nan, posinf, neginf)

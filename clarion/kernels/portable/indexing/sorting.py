@@ -244,6 +244,9 @@ kernel("median_dim")(median)
 kernel("nanmedian_dim")(nanmedian)
 
 
+_FEW = 256  # numbers that are sorted as quickly as parted in the middle
+
+
 def _of_all(median: Any) -> Any:
     def of_all(xp: Any, x: Any) -> Any:
         if x.size == 0:
@@ -251,8 +254,11 @@ def _of_all(median: Any) -> Any:
             whole = xp.iinfo(x.dtype).min if x.dtype.kind in "iu" and x.dtype.itemsize >= 4 else 0
             return xp.array(whole if x.dtype.kind in "iu" else xp.nan, x.dtype)
         if xp is numpy and x.dtype.char in "fd":  # where it lies nobody asks
-            middle = (x.size - 1) // 2
-            ordered = numpy.partition(x, (middle, x.size - 1), axis=None)
+            middle, ordered = (x.size - 1) // 2, x.flatten()
+            if x.size <= _FEW:
+                ordered.sort()
+            else:
+                ordered.partition((middle, x.size - 1))
             if ordered[-1] == ordered[-1]:
                 return ordered[middle]
         return median(xp, x.reshape(-1), 0, False)[0]

@@ -87,7 +87,7 @@ def integers(xp: Any, x: Any, low: int | None, high: int | None, gen: Any) -> An
 
 @kernel("bernoulli")
 def bernoulli(xp: Any, p: Any, gen: Any) -> Any:
-    return from_host(xp, random.bernoulli_each(gen, on_host(p)))
+    return random.bernoulli_each(gen, p) if xp is np else from_host(xp, random.bernoulli_each(gen, on_host(p)))
 
 
 @kernel("bernoulli_tensor")

@@ -6,9 +6,11 @@ import functools
 import math
 from typing import Any
 
+import numpy
+
 from ...everywhere import constant
 from ...quiet import quietly
-from ...registry import kernel
+from ...registry import kernel, raw
 
 BLOCK = 256  # rows that one BLAS call adds up: short enough to keep float32 accurate
 LARGE = 4096  # elements from which a reduction over outer dimensions goes through BLAS
@@ -139,6 +141,8 @@ def all(xp: Any, x: Any, dim: Any, keepdim: bool) -> Any:
 
 @kernel("count_nonzero")
 def count_nonzero(xp: Any, x: Any, dim: Any) -> Any:
+    if xp is numpy and x.dtype.kind == "b":
+        return numpy.asarray(raw.sum_all(x) if dim is None else raw.sum(x, dim, False), order="C")
     return xp.asarray(xp.add.reduce(x != 0, axis=dim, dtype=xp.int64), order="C")
 
 
