@@ -105,7 +105,7 @@ def test_a_product_of_numbers_in_half_precision_has_its_gradients(kind):
 # Kernels that take half precision as it stands ------------------------------------------------------------
 
 PARAMETERS = {
-    "leaky_relu": (0.2,), "leaky_relu_backward": (0.2,), "hardtanh": (-0.8, 0.8), "hardtanh_backward": (-0.8, 0.8), "softshrink": (0.5,),
+    "leaky_relu": (0.2,), "leaky_relu_backward": (0.2,), "hardtanh": (-0.8, 0.8), "nan_to_num": (0.0, 3e38, -3e38), "hardtanh_backward": (-0.8, 0.8), "softshrink": (0.5,),
     "hardshrink": (0.5,), "shrink_backward": (0.5,), "threshold": (0.7, 2.0), "addcmul": (0.5,), "addcdiv": (0.5,),
     "softplus": (1, 20), "softplus_backward": (1, 20), "softplus_bend": (1, 20), "softmax": (1,), "softmax_backward": (1,),
     "log_softmax": (1,), "log_softmax_backward": (1,), "sum": ((1,), True), "mean": ((1,), False), "layer_norm": (1, 1e-5),

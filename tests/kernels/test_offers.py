@@ -63,6 +63,7 @@ ARGUMENTS = {
     "softplus_bend": [(X, 1, 20)],
     "threshold": [(X, 0.7, 2.0)],
     "hardtanh": [(X, -0.8, 0.8)],
+    "nan_to_num": [(X, 0.0, 3e38, -3e38)],
     "hardtanh_backward": [(X, X, -0.8, 0.8)],
     "hardshrink": [(X, 0.5)],
     "softshrink": [(X, 0.5)],
