@@ -226,13 +226,11 @@ def _modes() -> None:
 
         return __exit__
 
-    def setting(original: Any, off_alone: bool = False) -> Any:
+    def setting(original: Any) -> Any:
         @functools.wraps(original)
         def __init__(self: Any, mode: bool) -> None:
             original(self, mode)
-            if (mode and off_alone) or hub.mode is None:
-                return
-            if not own[_getframe(1).f_code.co_filename] and not held.aside:
+            if hub.mode is not None and not own[_getframe(1).f_code.co_filename] and not held.aside:
                 safely("gradient modes", hub.mode, self, True)
 
         return __init__
@@ -240,8 +238,7 @@ def _modes() -> None:
     for cls in (torch.no_grad, torch.enable_grad, torch.set_grad_enabled, torch.inference_mode):
         patch(cls, "__enter__", entering)
         patch(cls, "__exit__", leaving)
-    # An optimizer's step calls it twice: at rest only whoever switches off is looked at.
-    patch(torch.set_grad_enabled, "__init__", setting, functools.partial(setting, off_alone=True))
+    patch(torch.set_grad_enabled, "__init__", setting)
 
 
 # Modules and parameters ------------------------------------------------------------------------------

@@ -183,7 +183,7 @@ class Switches:
         if not entered:
             if stack and stack[-1].mode() is mode:
                 switch = self._thread.ended = stack.pop()
-                if switch.decorates is None and (switch.own or not self._is_to_be_heard(switch)):
+                if switch.decorates is None and not (self._is_to_be_heard(switch) or self._may_stay(switch)):
                     self._usual.add((id(switch.place[0]), switch.place[1]))
             elif stack:
                 self._left(mode, stack)
@@ -207,7 +207,8 @@ class Switches:
         session = self._ledger.session
         if not recording and not session.near and not switch.own:
             if self._may_stay(switch):
-                session.attend(5_000)  # is it switched back before training goes on?
+                if not session.resting or self._is_first_or_so(switch):
+                    session.attend(5_000)  # is it switched back before training goes on?
             elif self._is_new(switch):
                 session.attend(2_000)  # an evaluation, perhaps
             elif switch.decorates is None and switch.frame == id(frame):
@@ -305,11 +306,19 @@ class Switches:
         known = self._blocks.get((id(code), lasti))
         return known is not None and known[1] and self._entered.get((id(code), lasti), 0) < _NEW
 
-    def _is_new(self, switch: Switch) -> bool:
-        """Has this block been entered only once or twice?"""
+    def _count(self, switch: Switch) -> int:
         key = id(switch.place[0]), switch.place[1]
         times = self._entered[key] = self._entered.get(key, 0) + 1
-        return times <= _NEW
+        return times
+
+    def _is_new(self, switch: Switch) -> bool:
+        """Has this block been entered only once or twice?"""
+        return self._count(switch) <= _NEW
+
+    def _is_first_or_so(self, switch: Switch) -> bool:
+        """Has this statement been run once, or twice as often as when it was listened to last?"""
+        times = self._count(switch)
+        return not times & (times - 1)
 
     @property
     def current(self) -> Switch | None:

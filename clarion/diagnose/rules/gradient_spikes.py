@@ -101,8 +101,10 @@ class GradientSpikes(Diagnosis):
         this, passes = sample.backward, [s.backward for s in recent if s.backward is not None]
         if this is None:
             return False
-        if not this.kind:  # compiled as a whole: what the loss is nobody knows, but which leaves it reaches
-            return sum(map(_reached(sample).__eq__, map(_reached, recent))) < _FIRST
+        if sum(map(_reached(sample).__eq__, map(_reached, recent))) < _FIRST:  # other leaves than before
+            return True
+        if not this.kind:  # compiled as a whole: what the loss is nobody knows
+            return False
         alike = [
             p
             for p in passes

@@ -390,6 +390,7 @@ class ParameterNotOptimized(Diagnosis):
             idle = self._idle.get(id(optimizer._story))
             if idle is not None and _IDLE < idle.steps < _RARE:
                 self._judge_unreached(optimizer, idle, late=True)
+            self._judge_shared(self._shared.get(id(optimizer._story)), optimizer._story)
         self._say_idle(0)
         groups: dict[int, tuple[OptimizerStory, set[Any], int]] = {}
         for _, place, story in list(self._frozen.values()):
@@ -412,10 +413,11 @@ class ParameterNotOptimized(Diagnosis):
 
     def _look_for_shared(self, optimizer: Any, story: OptimizerStory) -> None:
         """Was a part of it frozen along with another model?"""
-        shared = self._shared.get(id(story))
-        if shared is None:
-            self._shared[id(story)] = shared = Shared(optimizer, self.ledger)
-        if not shared.ran or story.steps < _IDLE:
+        shared = self._shared[id(story)] = self._shared.get(id(story)) or Shared(optimizer, self.ledger)
+        self._judge_shared(shared, story)
+
+    def _judge_shared(self, shared: Shared | None, story: OptimizerStory) -> None:
+        if shared is None or not shared.ran or story.steps < _IDLE:
             return
         shared.ran, leaves = False, [leaf for leaf in shared.still() if not self._written.has(leaf)]
         if leaves and not any(m in self._loaded for model in shared.models for m in model.modules()):
