@@ -94,6 +94,6 @@ class OfValues(Tensor):
         form = self.alike(self._held.detach())  # not `self`: its values would keep themselves alive
 
         def hear(values: Any) -> Any:
-            return form.arriving(hook(form.gradient(values)))
+            return form.arriving(hook(None if values is None else form.gradient(values)))
 
         return self._held.register_hook(hear)

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Any
 
+from ... import __future__ as future
 from ...core import modes
+from ...core.description import computes
+from ...core.swapping import swap_tensors
 from ...core.tensor import Tensor
 from ...errors import ArgumentValueError, EngineError
 from ..modules.container import ModuleDict, ModuleList
@@ -63,6 +66,16 @@ def _must_be_tensor(value: Any, text: str = "A parametrization must return a ten
         raise ArgumentValueError(text.format(type(value).__name__))
 
 
+def _write(kept: Any, value: Any) -> None:
+    """Give a tensor another's value: what it is stays, unless the program or a class that wraps others wants it exchanged."""
+    if not (future.conversion.swaps or computes(type(kept))):
+        kept.data = value.detach()
+        return
+    if isinstance(kept, Parameter) and not isinstance(value, Parameter):
+        value = Parameter(value.detach(), kept.requires_grad)
+    swap_tensors(kept, value)
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, and what it is computed from: `original`, or `original0`, `original1`, …"""
 
@@ -106,7 +119,7 @@ class ParametrizationList(ModuleList):
                     f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}"
                 )
             if new is not original:
-                original.data = new.detach()
+                _write(original, new)
             _register(self, "original", original)
             return
         for i, each in enumerate(new):
@@ -148,7 +161,7 @@ class ParametrizationList(ModuleList):
                 f"{who} returned by `right_inverse` has dtype {value.dtype} while `{name}` has dtype {own.dtype}"
             )
         if own is not value:
-            own.data = value.detach()
+            _write(own, value)
 
     def forward(self) -> Any:
         """The tensor."""
@@ -266,7 +279,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
             with modes.no_grad():
                 value = getattr(module, tensor_name)
             if value is not original:
-                original.data = value.detach()
+                _write(original, value)
     elif leave_parametrized:
         value = getattr(module, tensor_name)
         original = Parameter(value.detach()) if value.requires_grad else value
