@@ -11,8 +11,20 @@ from typing import Any
 from .._ops import RUNNING, in_atens_order, in_own_order, overload_of
 from ..core import below
 from ..core.below import Unwatched, Watching, as_arrays, as_tensors
+from ..core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
+
+
+def _memory_format(x: Any, order: str) -> Any:
+    return contiguous_format if order == "C" else channels_last if x.ndim == 4 else channels_last_3d
+
+
+# What ATen takes by name only.
+_NAMED = {
+    "cast": lambda x, kind: {"dtype": FROM_NUMPY[kind]},
+    "clone": lambda x, order: {} if order == "K" else {"memory_format": _memory_format(x, order)},
+}
 
 
 class TorchDispatchMode:
@@ -28,6 +40,8 @@ class TorchDispatchMode:
     def __enter__(self) -> Any:
         if "_entered" not in vars(self):  # of a class that does not call super().__init__()
             self._entered = []
+        from .._subclasses import creators  # noqa: F401  (from the first mode on, they look)
+
         watching = Watching(self._see)
         self._entered.append(watching)
         watching.__enter__()
@@ -44,14 +58,19 @@ class TorchDispatchMode:
     def _see(self, name: str, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             args = in_own_order(name, args)
+            if name in _NAMED:
+                args, kwargs = (args[0], kwargs.get("dtype", shown.get("dtype")).numpy if name == "cast" else kept), {}
             return as_tensors(below.onward(name, kernel, as_arrays(args), as_arrays(kwargs)))
 
-        overload = overload_of(name, args)
+        overload, shown = overload_of(name, args), kwargs
+        if name in _NAMED:
+            args, kept = args[:1], args[1]
+            shown = _NAMED[name](args[0], kept)
         before = RUNNING.overload, RUNNING.run
         RUNNING.overload, RUNNING.run = overload, run
         try:
             with no_grad():
-                result = self.__torch_dispatch__(overload, (), as_tensors(in_atens_order(name, args)), kwargs)
+                result = self.__torch_dispatch__(overload, (), as_tensors(in_atens_order(name, args)), shown)
         finally:
             RUNNING.overload, RUNNING.run = before
         return as_arrays(result)

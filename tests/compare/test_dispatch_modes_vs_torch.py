@@ -58,6 +58,51 @@ def _nested(torch: Any) -> Any:
     return outer.names.count("aten.sin.default"), inner.names.count("aten.sin.default")
 
 
+def _told(torch: Any, instead: Any = None) -> Any:
+    """A mode that writes down what it is shown, arguments and all."""
+    base = importlib.import_module(f"{torch.__name__}.utils._python_dispatch").TorchDispatchMode
+    lines: list[str] = []
+
+    class Told(base):  # type: ignore[misc, valid-type]
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = kwargs or {}
+            shown = [f"{key}={'' if key == 'generator' else each}" for key, each in sorted(kwargs.items())]
+            lines.append(f"{func}{args} {shown}".replace("clarion", "torch"))
+            return func(*args, **kwargs) if instead is None else instead
+
+    return Told(), lines
+
+
+def _created(torch: Any) -> Any:
+    """What makes tensors from nothing, and copies."""
+    x, images, g = torch.ones(2), torch.ones(1, 2, 2, 2), torch.Generator()
+    mode, lines = _told(torch)
+    with mode:
+        found = [
+            torch.zeros(2, 3), torch.zeros((2,), dtype=torch.int64), torch.ones(size=[2]), torch.full((2,), 3.0), torch.eye(2),
+            torch.eye(2, 3), torch.arange(3), torch.arange(1, 3), torch.arange(1, 3, 0.5), torch.linspace(0, 1, steps=3),
+            torch.logspace(0, 1, 2), torch.tril_indices(2, 2), torch.scalar_tensor(2.0), torch.tensor([1.0, 2.0]),
+            torch.as_tensor([1.0]), torch.asarray([2.0]), torch.as_tensor(x), x.new_tensor([1.0]), torch.zeros_like(x),
+            torch.full_like(x, fill_value=2), torch.ones_like(x, dtype=torch.float64), x.new_zeros(2, 3), x.new_full((2,), 1.0),
+            torch.rand(2, generator=g).mul(0), torch.randn(2, 2, generator=g).mul(0), torch.randint(1, 2, (2,), generator=g),
+            torch.randint(1, (2,)), torch.normal(0.0, 0.0, (2,)), torch.randperm(1), torch.zeros(2, requires_grad=True),
+            torch.zeros(2, device="cpu"), x.clone(), x.double(), x.to(torch.int32), images.clone(memory_format=torch.channels_last),
+        ]  # fmt: skip
+    flags = [(each.requires_grad, each.is_contiguous()) for each in found]
+    lines = [line for line in lines if "mul" not in line]
+    return lines, [each.tolist() for each in found], flags
+
+
+def _created_instead(torch: Any) -> Any:
+    """What a mode gives back is what the program gets; the outer mode sees what the inner one calls."""
+    mark = torch.ones(1)
+    (mode, lines), (inner, more) = _told(torch, mark), _told(torch)
+    with mode, inner:
+        found = torch.empty(3)
+    seen = [[line for line in each if "detach" not in line] for each in (lines, more)]
+    return found is mark, seen, torch.zeros(1).tolist()
+
+
 def _twice(torch: Any) -> Any:
     x = torch.ones(3, requires_grad=True)
     saved = [torch.ops.aten.sin.default]
@@ -87,6 +132,8 @@ def _drawn_inside(torch: Any) -> Any:
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "numbers drawn inside": _drawn_inside,
     "what a mode sees": _forward,
+    "what is made from nothing": _created,
+    "what a mode makes instead": _created_instead,
     "two modes": _nested,
     "a list of operations": lambda torch: _kept(
         torch, [torch.ops.aten.sin.default], lambda x: x.cos().sin().exp().cos()
