@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 
 from .corners import _function
 from .programs import double, leaf, refusal
@@ -407,3 +408,31 @@ def least_squares_of_nothing(t):
             made = t.linalg.lstsq(t.ones(shape), t.ones((*shape[:-1], 2)), driver=driver)
             found.append([tuple(each.shape) for each in made])
     return found
+
+
+def questions_without_a_target(t):
+    x, target = t.tensor([1.0, float("nan")]), t.empty(2, dtype=t.bool)
+    return [refusal(lambda ask=ask: ask(x, out=target), 0)[0] for ask in (t.isnan, t.isinf, t.isfinite, t.isreal)], [
+        t.isneginf(x, out=target) is target, t.isnan(input=x),
+    ]  # fmt: skip
+
+
+def copies_of_a_class_on_the_meta_device(t):
+    """Its `clone` makes them, as of everything that has no memory."""
+
+    class Around(t.Tensor):
+        __slots__ = ["elem"]
+
+        @staticmethod
+        def __new__(cls, elem):
+            made = t.Tensor._make_subclass(cls, elem.to("meta"), elem.requires_grad)
+            made.elem = elem
+            return made
+
+        def clone(self):
+            return type(self)(self.elem.clone())
+
+    x = Around(t.ones(2))
+    x.note = "kept"
+    copied = copy.deepcopy(x)
+    return type(copied).__name__, copied.elem.tolist(), copied.elem is x.elem, copied.note, str(copied.device)

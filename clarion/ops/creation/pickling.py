@@ -28,7 +28,8 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]  # type: ignore[no-any-return]
-    if kind_of(self._array).name == "wrapper":  # no memory: its class makes the copy
+    where = kind_of(self._array).name
+    if where == "wrapper" or (where == "meta" and _is_users(type(self))):  # no memory: its class makes the copy
         new = _cloned(self)
     else:
         _refuse_without_new_empty(self)
@@ -45,10 +46,14 @@ def _deepcopy(self: Tensor, memo: dict[Any, Any]) -> Tensor:
     return new
 
 
+def _is_users(of: Any) -> bool:
+    return not (of is Tensor or of._is_parameter or of.__module__.startswith("clarion."))
+
+
 def _refuse_without_new_empty(x: Any) -> None:
     """Refuse to copy a tensor of a user's class that does not say how others like it are made."""
     of = type(x)
-    if of is Tensor or of._is_parameter or of.__module__.startswith("clarion."):
+    if not _is_users(of):
         return
     if type(x.new_empty([])) is not of:
         raise EngineError(

@@ -133,13 +133,13 @@ METHODS["__pos__"] = positive
 # Tests of numbers -----------------------------------------------------------------------------------
 
 isnan_op = Op("isnan", "x", elementwise=True, differentiable=False)
-isnan = faces(isnan_op, "Is it nan?", writes=False)
+isnan = faces(isnan_op, "Is it nan?", writes=False, out=False)
 isinf_op = Op("isinf", "x", elementwise=True, differentiable=False)
-isinf = faces(isinf_op, "Is it inf or -inf?", writes=False)
+isinf = faces(isinf_op, "Is it inf or -inf?", writes=False, out=False)
 isfinite_op = Op("isfinite", "x", elementwise=True, differentiable=False)
-isfinite = faces(isfinite_op, "Is it neither infinite nor nan?", writes=False)
+isfinite = faces(isfinite_op, "Is it neither infinite nor nan?", writes=False, out=False)
 isreal_op = Op("isreal", "x", elementwise=True, differentiable=False)
-isreal = faces(isreal_op, "Is the imaginary part 0?", writes=False)
+isreal = faces(isreal_op, "Is the imaginary part 0?", writes=False, out=False)
 
 isposinf_op = TypedOp("isposinf", "x", elementwise=True, differentiable=False)
 isposinf_op.refusing("c", "isposinf does not support complex inputs.")
