@@ -85,12 +85,12 @@ def _asked() -> bool:
     """Is a mode entered, and is it the program that calls (not an operation, which makes what it needs)?"""
     if not below.state.watchers:
         return False
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith("<call of"):
+    frame, name = sys._getframe(2), ""
+    while frame.f_back is not None:
+        name = frame.f_globals.get("__name__", "")
+        if name != overriding.__name__ and not frame.f_code.co_filename.startswith("<call of"):
+            break
         frame = frame.f_back
-        if frame.f_globals.get("__name__") == overriding.__name__:
-            frame = frame.f_back or frame
-    name = frame.f_globals.get("__name__", "")
     return not name.startswith(("clarion.ops.", "clarion.core.", "clarion.kernels.", "clarion.autograd."))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -183,3 +185,27 @@ def test_nothing_is_left_around_kernels() -> None:
     with _mode(ours):
         assert registry._around is not None
     assert registry._around is None
+
+
+def test_creators_are_seen_whether_calls_are_taken_over_or_not() -> None:
+    """In a process of its own, with the two in either order."""
+    program = (
+        "import clarion as torch\n"
+        "from clarion.utils._python_dispatch import TorchDispatchMode\n"
+        "class Seen(TorchDispatchMode):\n"
+        "    def __torch_dispatch__(self, func, types, args=(), kwargs=None):\n"
+        "        print(func)\n"
+        "        return func(*args, **(kwargs or {}))\n"
+        "def look():\n"
+        "    with Seen(): torch.zeros(2), torch.zeros_like(x), x.new_zeros(2)\n"
+        "def take_over():\n"
+        "    import clarion.overrides\n"
+        "    class Mine(torch.Tensor):\n"
+        "        @classmethod\n"
+        "        def __torch_dispatch__(cls, func, types, args=(), kwargs=None): return None\n"
+        "x = torch.ones(2)\n"
+    )
+    seen = "aten.zeros.default\naten.zeros_like.default\naten.new_zeros.default\n"
+    for order in ("look(); take_over(); look()", "take_over(); look(); look()"):
+        done = subprocess.run([sys.executable, "-c", program + order], capture_output=True, text=True, check=True)
+        assert done.stdout == seen * 2
