@@ -436,3 +436,13 @@ def copies_of_a_class_on_the_meta_device(t):
     x.note = "kept"
     copied = copy.deepcopy(x)
     return type(copied).__name__, copied.elem.tolist(), copied.elem is x.elem, copied.note, str(copied.device)
+
+
+def sparse_products_of_whole_numbers_stay_whole(t):
+    x = t.eye(2, dtype=t.int32)
+    found = [
+        t.sparse.addmm(x, x.to_sparse(), x),
+        t.sparse.addmm(x, x.to_sparse(), x, alpha=2.0),
+        t.addmm(x, x.to_sparse(), x, beta=3),
+    ]
+    return found, refusal(lambda: t.sparse.addmm(x, x.to_sparse(), x, alpha=2**40), 80)

@@ -285,3 +285,20 @@ def retain_grad_with_create_graph(t):
     y.retain_grad()
     (y * y).sum().backward(create_graph=True)
     return y.grad, y.grad.requires_grad
+
+
+def no_gradient_arrives_at_a_sparse_tensor(t):
+    class Nothing(t.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return None
+
+    x, heard = t.eye(2).to_sparse().requires_grad_(), []
+    y = x * 2
+    y.register_hook(lambda g: heard.append(g is None))
+    Nothing.apply(y.to_dense()).sum().backward()
+    return heard, x.grad is None

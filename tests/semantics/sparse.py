@@ -383,23 +383,6 @@ def sparse_results_differentiated(t):
     return taken, x.grad, refusal(lambda: t.autograd.grad((x * x).to_sparse(), x))
 
 
-def hooks_where_no_gradient_arrives(t):
-    class Nothing(t.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx, g):
-            return None
-
-    x, heard = t.eye(2).to_sparse().requires_grad_(), []
-    y = x * 2
-    y.register_hook(lambda g: heard.append(g is None))
-    Nothing.apply(y.to_dense()).sum().backward()
-    return heard, x.grad is None
-
-
 def hooks_of_sparse_tensors(t):
     x, heard = t.tensor([[1.0, 0.0], [0.0, 3.0]]).to_sparse().requires_grad_(), []
     handle = x.register_hook(lambda g: heard.append((g.layout is t.sparse_coo, g.to_dense())))

@@ -490,13 +490,3 @@ def parts_of_unlike_sizes(t):
         if len(sparse) == 2:
             found.append(refusal(lambda x=x, rows=rows: x * rows, 120))
     return found, refusal(lambda: t.ones(3, 4) * t.ones(3, 5).to_sparse(), 80)
-
-
-def products_of_whole_numbers_stay_whole(t):
-    x = t.eye(2, dtype=t.int32)
-    found = [
-        t.sparse.addmm(x, x.to_sparse(), x),
-        t.sparse.addmm(x, x.to_sparse(), x, alpha=2.0),
-        t.addmm(x, x.to_sparse(), x, beta=3),
-    ]
-    return found, refusal(lambda: t.sparse.addmm(x, x.to_sparse(), x, alpha=2**40), 80)
