@@ -42,6 +42,7 @@ NumPy arrays, to be read only.
 | dimension(node) | the dimension that a softmax runs over |
 | borrowed(node) | saved arrays that NumPy may write to |
 | knows_all_nodes | are nodes known that were made while nobody listened closely? |
+| rest_after | steps after which the session rests: NOTE [Rest] in session.py |
 | live() | all nodes and all tensors with a node that there are now |
 | **the moment** | |
 | recording(), inference() | are operations recorded; is this inference mode? |
@@ -129,6 +130,7 @@ dimension: _Question
 borrowed: _Question
 live: _Question
 knows_all_nodes: bool
+rest_after: int
 recording: _Question
 inference: _Question
 switched: _Question

@@ -5,7 +5,7 @@ methods hear of events only in the first steps (where most mistakes show), in tw
 that, after the first calls of `eval()`, and where steps are unlike those before (books/widths.py). What must not be missed uses `on_…` methods, on events that are rare: a few
 per step, never one per operation (unless the session is to be thorough).
 
-NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `REST_AFTER` steps
+NOTE [Rest]: on the smallest models even a few events per step cost more than a tenth of it. So after `engine.rest_after` steps
 the session rests: of the events in `_FREQUENT` it hears nothing, except to count steps and to measure gradients as often
 as that is cheap; what is ordinary is told in as few words as can be (books/resting.py). It wakes for `_AWAKE` steps as often as
 a share of the time allows, to listen closely (books/waking.py), and whenever something happens that may begin a new phase or a
@@ -30,7 +30,7 @@ from ..events import replace, tidy
 from ..forks import fork_safe
 from . import engine, signals
 from .books.float_notes import notes
-from .books.ledger import REST_AFTER, Ledger
+from .books.ledger import Ledger
 from .books.memory import Memory
 from .books.resting import OF_STEPS, awake, passes_alone, shortened
 from .books.widths import Widths
@@ -119,7 +119,7 @@ class Session:
         self._said: dict[tuple[str, str, int], Finding | None] = {}
         self.mode = OFF
         self.resting = False
-        self._rest_from = REST_AFTER  # the step from which on to rest
+        self._rest_from = engine.rest_after  # the step from which on to rest
         self.woke = -1  # the last step that passed at rest
         self._near_until = 0  # steps before this one are listened to closely
         self._switching = fork_safe(threading.RLock())

@@ -205,6 +205,7 @@ dimension = values.dimension
 borrowed = arrays_of
 
 
+rest_after = 192
 knows_all_nodes = False  # views are made while listening closely, or when somebody asks
 
 

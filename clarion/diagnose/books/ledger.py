@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from ..session import Session
 
 
-# Steps (or backward passes, where there are no steps) after which the session rests: NOTE [Rest] in session.py.
-REST_AFTER = 96
 _JUMP = 10.0  # a loss so many times larger than any before is looked into at rest, too
 _BY_HAND = 4  # steps without an optimizer that are listened to, if gradients are not cleared between them
 _WAKES = 2  # passes that are heard at least after a rest
@@ -199,7 +197,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         self.last_backward = this
         if self.session.told["at_backward"]:
             self.session.tell("at_backward", this)
-        if self.passes - self._counted_pass > REST_AFTER and self.passes >= self._heard_to:
+        if self.passes - self._counted_pass > engine.rest_after and self.passes >= self._heard_to:
             self.session.rest()
 
     # Looking, clearing, writing ------------------------------------------------------------------
