@@ -29,6 +29,18 @@ if TYPE_CHECKING:
     from .switches import Switch
 
 NUMBERS = ("item", "tolist", "numpy")  # ways out that lead out of sight
+_VERBS = {  # of ways out, in words; all others are operations
+    "no_grad": "is computed without recording (no_grad)",
+    **dict.fromkeys(("item", "tolist"), "becomes a Python number"),
+    "numpy": "becomes a NumPy array",
+    "tensor": "is copied by torch.tensor()",
+    "Parameter": "is made a new Parameter",
+    **{name: f"is cut off by `.{name}()`" for name in ("detach", "detach_")},
+    "data": "is cut off by `.data`",
+    "grad": "is computed by `autograd.grad` without `create_graph=True`",
+    "cast": "is cast to integers (they have no gradient)",
+    **dict.fromkeys(("gt", "ge", "lt", "le", "eq", "ne"), "goes through a comparison (it has no gradient)"),
+}
 # Operations that hand on what they are given term by term: a constant among the terms of a loss has no gradient.
 _SUMS = having("adds joins")
 _LINEAR = having("adds joins total reshapes")
@@ -122,25 +134,7 @@ class Departure:
     @property
     def verb(self) -> str:
         """How the value left, in words."""
-        if self.how == "no_grad":
-            return "is computed without recording (no_grad)"
-        if self.how in ("item", "tolist"):
-            return "becomes a Python number"
-        if self.how == "numpy":
-            return "becomes a NumPy array"
-        if self.how == "tensor":
-            return "is copied by torch.tensor()"
-        if self.how == "Parameter":
-            return "is made a new Parameter"
-        if self.how in ("detach", "detach_", "data"):
-            return f"is cut off by `.{self.how}{'' if self.how == 'data' else '()'}`"
-        if self.how == "grad":
-            return "is computed by `autograd.grad` without `create_graph=True`"
-        if self.how == "cast":
-            return "is cast to integers (they have no gradient)"
-        if self.how in ("gt", "ge", "lt", "le", "eq", "ne"):
-            return "goes through a comparison (it has no gradient)"
-        return f"goes through `{self.how}` (it has no gradient)"
+        return _VERBS.get(self.how) or f"goes through `{self.how}` (it has no gradient)"
 
 
 class Maybe:
