@@ -73,11 +73,13 @@ def _lacking(file: Path) -> str:
         tree = ast.parse(file.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError):
         return ""
-    names = set(_named(tree))
-    several = _SEVERAL & names or os.environ.get("WORLD_SIZE", "1") != "1"  # torchrun says it in the environment
+    names = dict.fromkeys(_named(tree))
+    several = (
+        not _SEVERAL.isdisjoint(names) or os.environ.get("WORLD_SIZE", "1") != "1"
+    )  # torchrun says it in the environment
     if several and "torch.distributed.init_process_group" in names:
         return "training in several processes at once"
-    return next((name for name in _named(tree) if not _has(name)), "")
+    return next((name for name in names if not _has(name)), "")
 
 
 def _file(program: Sequence[str]) -> Path | None:

@@ -84,9 +84,9 @@ def join(engine: str, shared: str, errors: list[int], options: dict[str, Any]) -
         from ..torch_alias import install
 
         install()
-    run = DiagnosedRun(Options(**options), shared, errors)
-    run.begin(engine)
-    if not run.is_heard():
+    diagnosis = DiagnosedRun(Options(**options), shared, errors)
+    diagnosis.begin(engine)
+    if not diagnosis.is_heard():
         warnings.filterwarnings("ignore", category=DiagnosisWarning)
 
 

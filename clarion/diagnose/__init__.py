@@ -272,8 +272,8 @@ def _forked() -> None:
     global _session
     was_heard = _session is not None and _session.mode != "off"
     _stop()
+    _session = None  # what was found before is told where it was found
     if was_heard:
-        _session = None
         _waiting.extend(subscribe(event, _begin_in_fork) for event in ("step_began", "stepped"))
 
 

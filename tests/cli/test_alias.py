@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import os
 import subprocess
 import sys
 
@@ -161,11 +162,9 @@ def test_version_compares_as_pytorch_does(other):
 
 
 def test_everything_is_as_before_at_the_end():
-    from multiprocessing import spawn
-
     def state():
         pytorch = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "torch"}
-        return list(sys.meta_path), pytorch, clarion.__version__, spawn.get_preparation_data
+        return list(sys.meta_path), pytorch, clarion.__version__, dict(os.environ)
 
     real = sys.modules.get("torch")
     sys.modules["torch"] = before_torch = importlib.util.module_from_spec(importlib.machinery.ModuleSpec("torch", None))
