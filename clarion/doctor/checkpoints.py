@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import re
 import sys
-import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 import torch.utils.checkpoint as _checkpoint
 
 from ..events import hub
-from . import lines, listening, optimizers, twins, values, versions
+from . import lines, listening, twins, values, versions
 from .lines import Place
 from .nodes import held
+from .runs import Runs
 
 _FILE = _checkpoint.__file__
 _Norm = torch.nn.modules.batchnorm._NormBase
@@ -33,6 +34,8 @@ class Region:
         self.differs: list[Place | None] = []
         self.shapes: list[Place | None] = []  # where a shape or a type differed
         self.written: list[tuple[Any, Place | None]] = []
+        self.results: list[int | None] = []  # of the older kind
+        self.runs = Runs()
 
 
 class Meta(dict):  # type: ignore[type-arg]
@@ -46,7 +49,11 @@ class Meta(dict):  # type: ignore[type-arg]
         if isinstance(first, Meta) and isinstance(again, Again) and first.region is not None:
             if differs:
                 first.region.shapes.append(first.place)
-            elif first.print is not None and first.print != _print_of(again.tensor) and not _is_statistic(again.tensor):
+            elif (
+                first.print is not None
+                and first.print != values.checksum(again.tensor)
+                and not _is_statistic(again.tensor)
+            ):
                 first.region.differs.append(first.place)
         return differs
 
@@ -61,7 +68,6 @@ class Again(Meta):
 
 _regions: list[Region] = []  # of this step
 _written: list[tuple[Any, Place | None]] = []  # normalisations that were run again, and where
-_current: tuple[int, int, Region] | None = None  # the call that is running
 
 
 def start(patch: Any) -> None:
@@ -79,6 +85,8 @@ def start(patch: Any) -> None:
         return _again(found, x) if held.running else _first(found, x)
 
     patch(_checkpoint, "_allowed_determinism_checks_to_fns", lambda old: {**old, "default": describe})
+    patch(_checkpoint, "_checkpoint_without_reentrant_generator", _beginning)
+    patch(_checkpoint.CheckpointFunction, "forward", _reentrant)
 
 
 def _again(found: Any, x: Any) -> Any:
@@ -95,33 +103,44 @@ def _first(found: Any, x: Any) -> Any:
         return found
     meta = Meta(found)
     meta.region, meta.place = region, lines.here()
-    meta.print = _print_of(x)
+    meta.print = values.checksum(x)
     region.saved.append(meta.place)
     return meta
 
 
-def _print_of(x: Any) -> int | None:
-    return zlib.crc32(values.array(x).tobytes()) if values.is_plain(x) and x.numel() <= 1 << 20 else None
+_running: dict[int, Region] = {}  # the frame of a call of `checkpoint` -> what is known of it
 
 
 def _region() -> Region | None:
     """The call of `checkpoint` that is running, found on the stack."""
-    global _current
     frame: Any = sys._getframe(2)
     while frame is not None and not (frame.f_code.co_name == "checkpoint" and frame.f_code.co_filename == _FILE):
         frame = frame.f_back
-    if frame is None:
-        return None
-    outer = frame.f_back
-    while outer is not None and lines.is_library(outer.f_code.co_filename):
-        outer = outer.f_back
-    place = None if outer is None else (outer.f_code, outer.f_lasti)
-    key = id(frame), optimizers.steps
-    if _current is None or _current[:2] != key or _current[2].place != place:
-        _current = (*key, Region(place, bool(frame.f_locals.get("preserve", True))))
-        _regions.append(_current[2])
+    return None if frame is None else _running.get(id(frame))
+
+
+def _beginning(original: Any) -> Any:
+    """Around the part of `checkpoint` that prepares a region and ends its forward pass."""
+
+    def generator(function: Any, preserve: Any = True, *args: Any, **kwargs: Any) -> Any:
+        if held.aside or not (listening.ear.open or twins.wanted):
+            return original(function, preserve, *args, **kwargs)
+        region = Region(lines.here(), bool(preserve))
+        _regions.append(region)
         del _regions[:-64]
-    return _current[2]
+        made = original(region.runs.repeated(function), preserve, *args, **kwargs)
+        return _watched(region, id(sys._getframe(1)), made)
+
+    return generator
+
+
+def _watched(region: Region, frame: int, preparing: Iterator[None]) -> Iterator[None]:
+    _running[frame] = region
+    try:
+        with region.runs.running_first():
+            yield from preparing
+    finally:
+        _running.pop(frame, None)
 
 
 def _note_statistics() -> None:
@@ -152,7 +171,8 @@ def refused(message: str) -> dict[str, Any]:
     if saved is not None and region.saved:
         differs = region.saved[min(min(saved), len(region.saved) - 1)]
     _regions.clear()
-    return {"checkpoint": region.place, "differs": differs, "operation": None, "saved": saved}
+    operation = region.runs.other_operation()
+    return {"checkpoint": region.place, "differs": differs, "operation": operation, "saved": saved}
 
 
 def passed() -> None:
@@ -165,11 +185,26 @@ def passed() -> None:
     _regions.clear()
     for region in regions:
         if hub.recomputed is not None and (region.differs or region.written):
-            facts = {"place": region.place, "differs": region.differs, "random_replayed": region.replayed}
+            first = region.runs.other_value() if region.differs else None
+            differs = region.differs if first is None else [first, *region.differs]
+            facts = {"place": region.place, "differs": differs, "random_replayed": region.replayed}
             hub.recomputed(None, {**facts, "written": region.written})
 
 
 # The older kind (use_reentrant=True) is a custom Function, whose backward calls backward() on what it computed anew.
+
+
+def _reentrant(original: Any) -> Any:
+    def forward(ctx: Any, function: Any, preserve: Any, *args: Any) -> Any:
+        if held.aside > 1 or not listening.ear.open:  # one stands for `apply`
+            return original.__func__(ctx, function, preserve, *args)
+        region = ctx.clarion_region = Region(lines.here(), bool(preserve))
+        calls = iter([function])  # the first is the forward pass
+        repeated = region.runs.repeated(function)
+        with region.runs.running_first():
+            return original.__func__(ctx, lambda *given: next(calls, repeated)(*given), preserve, *args)
+
+    return staticmethod(forward)
 
 
 def reentered(roots: Any) -> None:
@@ -181,18 +216,19 @@ def reentered(roots: Any) -> None:
         frame = frame.f_back
     if frame is None:
         return
-    known = getattr(frame.f_locals.get("ctx"), "clarion_region", None)
-    if known is None:
+    region = getattr(frame.f_locals.get("ctx"), "clarion_region", None)
+    if region is None:
         return
-    region, prints = known
-    again = [_print_of(t) for t in roots if isinstance(t, torch.Tensor)]
-    if again != prints[: len(again)]:
+    again = [values.checksum(t) for t in roots if isinstance(t, torch.Tensor)]
+    if again != region.results[: len(again)]:
         region.differs.append(region.place)
     _regions.append(region)
 
 
-def forward_done(ctx: Any, place: Place | None, outputs: Any) -> None:
+def forward_done(ctx: Any, outputs: Any) -> None:
     """The forward pass of such a region is over."""
-    every = outputs if isinstance(outputs, tuple) else (outputs,)
-    prints = [_print_of(t) for t in every if isinstance(t, torch.Tensor) and t.is_floating_point()]
-    ctx.clarion_region = Region(place, bool(getattr(ctx, "preserve_rng_state", True))), prints
+    region = getattr(ctx, "clarion_region", None)
+    if region is not None:
+        every = outputs if isinstance(outputs, tuple) else (outputs,)
+        tensors = [t for t in every if isinstance(t, torch.Tensor) and t.is_floating_point()]
+        region.results = [values.checksum(t) for t in tensors]

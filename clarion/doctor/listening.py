@@ -103,7 +103,7 @@ class Ear(TorchFunctionMode):
             original = _as_it_was(func)
             found = _ways[func] = _way(original), original
         how, func = found
-        if how is _pass or not self.open or held.aside or _stands_aside():
+        if how is _pass or not self.open or held.aside or stands_aside():
             held.lifted += 1  # a hook of a backward pass may step, say
             try:
                 return func(*args, **kwargs)
@@ -116,7 +116,7 @@ class Ear(TorchFunctionMode):
             held.handling -= 1
 
 
-def _stands_aside() -> bool:
+def stands_aside() -> bool:
     """Is something under way that must not be looked into: functorch, tracing, another dispatch mode, a captured graph?"""
     if torch._C._functorch.peek_interpreter_stack() is not None or torch._C._len_torch_dispatch_stack() > 0:
         return True
@@ -142,7 +142,7 @@ def settle() -> None:
     if wanted is held.listens or held.handling or held.lifted:
         return
     held.listens = wanted
-    _change(lambda stack: [ear, *stack] if wanted else [mode for mode in stack if mode is not ear])
+    change_stack(lambda stack: [ear, *stack] if wanted else [mode for mode in stack if mode is not ear])
 
 
 def _moved() -> None:
@@ -153,7 +153,7 @@ def _moved() -> None:
 home.moved = _moved
 
 
-def _change(new: Callable[[list[Any]], list[Any]]) -> None:
+def change_stack(new: Callable[[list[Any]], list[Any]]) -> None:
     stack = []
     while torch._C._len_torch_function_stack() > 0:
         stack.append(_pop_mode())

@@ -97,7 +97,7 @@ def _twin_of(output: Any, gm: Any, noted: list[Any]) -> Twin | None:
 def _beside(made: Any, twin: Twin) -> Any:
     @functools.wraps(made)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if held.handling or held.aside or listening._stands_aside():
+        if held.handling or held.aside or listening.stands_aside():
             return made(*args, **kwargs)
         if twin.marks:
             marks.scopes = twin.scopes(sys._getframe(1))

@@ -30,6 +30,7 @@ from . import (
     patching,
     ranks,
     resting,
+    runs,
     twins,
     versions,
 )
@@ -117,6 +118,7 @@ def hide(on: bool) -> None:
     """Nothing of ours is seen for a while."""
     global unseen
     unseen += 1 if on else -1
+    runs.hide(unseen > 0)
     _listen()
 
 
@@ -363,7 +365,7 @@ def _tensors() -> None:
         original = original.__func__
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-            if not listening.ear.open or held.aside or listening._stands_aside():
+            if not listening.ear.open or held.aside or listening.stands_aside():
                 result = original(cls, *args, **kwargs)
             else:
                 before = torch.autograd._get_sequence_nr()
@@ -438,7 +440,7 @@ def _applied(cls: Any, args: Any, result: Any, before: int) -> None:
     if cls.__name__ == "CheckpointFunction" and outs[0].grad_fn is not None:
         from . import checkpoints
 
-        checkpoints.forward_done(outs[0].grad_fn, lines.here(), result)
+        checkpoints.forward_done(outs[0].grad_fn, result)
     inputs = list(hearing.tensors_in(list(args)))
     views = hearing.place_new_nodes(outs, before, lines.here())
     if hub.recorded is not None:

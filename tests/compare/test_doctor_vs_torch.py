@@ -15,12 +15,7 @@ from tests.diagnose.harness import CASES, complaints
 from tests.doctor.harness import run
 
 # What PyTorch's engine does not let us see, of all programs of tests/diagnose/cases (at most one in a hundred).
-EXCEPTIONS = {
-    # The line inside the region whose values differ: PyTorch hands out nothing between a region's ends.
-    "checkpoint-diverges/cache_grows_in_the_region.broken.py",
-    "checkpoint-diverges/reentrant_dropout.broken.py",
-    "checkpoint-diverges/table_of_learned_frequencies.broken.py",
-}
+EXCEPTIONS: set[str] = set()
 PROGRAMS = sorted(path for path in CASES.rglob("*.py") if "/".join(path.parts[-2:]) not in EXCEPTIONS)
 # Every diagnosis is here with some of its programs; all of them: python -m tests.doctor.harness
 SOME = [path for i, path in enumerate(PROGRAMS) if i % 12 == 5]
