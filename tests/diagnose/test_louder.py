@@ -110,3 +110,46 @@ def test_complex_losses_take_no_rule_out(monkeypatch: pytest.MonkeyPatch) -> Non
             z = torch.complex(model(torch.ones(3, 2)), model(torch.zeros(3, 2))).sum() * scale
             z.backward(torch.tensor(1 + 1j))
             optimizer.step()
+
+
+_TAUGHT = """
+import torch
+from torch import nn
+
+class Taught(nn.Module):
+    def __init__(self, student, teacher):
+        super().__init__()
+        self.student, self.teacher = student, teacher
+
+    def forward(self, x, y):
+        with torch.no_grad():
+            wanted = self.teacher(x)
+        own = self.student(x)
+        return nn.functional.mse_loss(own, y) + nn.functional.mse_loss(own, wanted)
+"""
+
+
+def test_whom_an_installed_library_lets_teach_is_its_own_business(tmp_path, monkeypatch) -> None:
+    from clarion.torch_alias import alias
+
+    package = tmp_path / "site-packages" / "taught_students"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(_TAUGHT)
+    monkeypatch.syspath_prepend(str(package.parent))
+    with alias():
+        import taught_students
+
+        own: dict[str, Any] = {}
+        exec(compile(_TAUGHT, str(tmp_path / "own.py"), "exec"), own)
+    for taught, names in ((taught_students.Taught, []), (own["Taught"], ["path-cut"])):
+        with warnings.catch_warnings(), diagnose.watching() as findings:
+            warnings.simplefilter("ignore")
+            both = taught(torch.nn.Linear(4, 1), torch.nn.Linear(4, 1))
+            optimizer = torch.optim.SGD(both.parameters(), 1e-3)
+            x, y = torch.randn(8, 4), torch.randn(8, 1)
+            for _ in range(40):
+                loss = both(x, y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+        assert [finding.name for finding in findings] == names

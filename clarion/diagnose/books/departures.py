@@ -62,6 +62,7 @@ class Departure:
     behind   departures that what left here comes from, by another way: to mend those alone would not help
     carried  the last one had been computed in an earlier step: a state that is handed on without its history
     foreign  a library did it, for the user's line; or a distribution, that was asked for a sample
+    meant    a library keeps it out of the graph, without a decision or a number being made of it: it knows what it trains
     decides  what leaves are integers or truth values: which way to go, whom to ask
     latest   the number of the last backward pass that such a value arrived in
     switch   of "no_grad": what had switched recording off when a value left last
@@ -78,6 +79,7 @@ class Departure:
         "latest",
         "leaves",
         "maybe",
+        "meant",
         "number",
         "numbered",
         "perhaps",
@@ -99,7 +101,7 @@ class Departure:
         self.series: dict[Place | str | None, dict[int, float]] = {}
         self.ends: list[weakref.ref[Any]] = []
         self.behind: set[Departure] = set()
-        self.foreign = self.decides = self.carried = False
+        self.foreign = self.meant = self.decides = self.carried = False
         self.latest = 0
         self.switch: Switch | None = None
 
@@ -365,7 +367,8 @@ class Departures:
         departure = self._lines.get(key)
         if departure is None:
             departure = self._lines[key] = Departure(len(self._lines), place, how)
-            departure.foreign = engine.by_library() or _draws()
+            library = engine.by_library()
+            departure.foreign, departure.meant = library or _draws(), library and how in ("no_grad", "detach", "data")
             departure.decides = engine.kind(value) in "iub"
         step = self._ledger.step
         if step != self._step:

@@ -155,7 +155,9 @@ class PathCut(Diagnosis):
         if not unreached or (story.empty_run and not self._was_meant(story)):
             return []
         found: list[_Cut] = []
-        ways = [d for d in self.ledger.departures if (d.arrived >= 2 or d.perhaps >= 2) and not d.is_told()]
+        ways = [
+            d for d in self.ledger.departures if (d.arrived >= 2 or d.perhaps >= 2) and not (d.meant or d.is_told())
+        ]
         # No gradient at all: what cuts the way from the loss before its steps, and not from that of another optimizer's?
         own = self._before.get(id(story), set()) if story.empty_run else set()
         ways.sort(
