@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._ops import RUNNING, OpOverload, in_atens_order, in_own_order, ops, overload_of
-from ..core import overriding, wrapped
+from ..core import below, overriding, wrapped
 from ..core.dtypes import bool_
 from ..core.modes import no_grad, recording
 from ..core.namespace import lifted
@@ -20,14 +20,34 @@ from ..ops.indexing.writing import put_index, setitem
 from .pieces import PIECES
 
 # Public functions that are no operations here, or that PyTorch shows under their own name: their names in ATen.
-_LIKE = ("ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like")
+_LIKE = ("ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
 _COMPARED = ("allclose", "equal")
 _METHODS = ("copy_", "new_zeros", "new_ones", "new_full", "new_empty", *_COMPARED)
 _SHOWN = ("t",)  # they end in an operation that is recorded
 
 
+def _ask_mode(overload: OpOverload, classes: Any, args: Any, kwargs: Any, run: Any) -> Any:
+    """Modes see an operation before classes do, the innermost first."""
+    watchers, before = below.state.watchers, (RUNNING.overload, RUNNING.run)
+
+    def onward(args: Any, kwargs: Any) -> Any:
+        left = [] if wrapped.state.off else wrapped.wrapping((*args, *kwargs.values()))
+        return _ask(overload, left, args, kwargs, run) if left else run(args, kwargs)
+
+    below.state.watchers, RUNNING.overload, RUNNING.run = watchers[:-1], overload, onward
+    try:
+        with no_grad(), Disabled():
+            return watchers[-1].__self__.__torch_dispatch__(overload, tuple(classes), args, kwargs)  # type: ignore[attr-defined]
+    finally:
+        below.state.watchers, (RUNNING.overload, RUNNING.run) = watchers, before
+
+
 def _ask(overload: OpOverload, classes: Any, args: Any, kwargs: Any, run: Any) -> Any:
     """Give an operation to the classes, until one of them has an answer."""
+    if below.state.watchers and hasattr(getattr(below.state.watchers[-1], "__self__", None), "__torch_dispatch__"):
+        result = _ask_mode(overload, classes, args, kwargs, run)
+        if result is not NotImplemented:
+            return result
     before = RUNNING.overload, RUNNING.run
     named, wrapped.state.named = wrapped.state.named, None
     RUNNING.overload, RUNNING.run = overload, run
@@ -140,6 +160,8 @@ def _by_name(function: Any, name: str) -> Any:
         if not classes:
             return own(*args, **kwargs)
         result = _ask(_overload(name), classes, args, kwargs, lambda a, k: own(*a, **k))
+        if name == "detach":
+            wrapped.a_tensor(result)._vc = args[0]._counter()  # one memory, whatever it is made of
         if name[-1] == "_" and type(args[0]) in wrapped.CLASSES:
             args[0]._counter().n += 1
         return result

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import threading
 import weakref
@@ -10,9 +11,10 @@ from typing import Any
 
 from ..core import inplace as _inplace
 from ..core import modes, passes
+from ..core.delayed import DelayedError, UndefinedGrad
 from ..core.hooks import RemovableHandle as RemovableHandle
 from ..core.node import GradientEdge as GradientEdge
-from ..core.node import Node as Node
+from ..core.node import Node as _Node
 from ..core.node import accumulator
 from ..core.saved import Hooks
 from ..core.tensor import Tensor, new_tensor
@@ -25,6 +27,48 @@ __all__ = [
     "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks", "get_gradient_edge",
     "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks",
 ]  # fmt: skip
+
+
+class Node(abc.ABC):
+    """What every `grad_fn` is an instance of, though none inherits from it."""
+
+    @abc.abstractmethod
+    def name(self) -> str:
+        """The name of its class."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Where its gradients go."""
+
+    @abc.abstractmethod
+    def metadata(self) -> dict[Any, Any]:
+        """What programs keep with it."""
+
+    @abc.abstractmethod
+    def _sequence_nr(self) -> int:
+        """When it was made."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self) -> list[Any]:
+        """What arrives at it."""
+
+    @abc.abstractmethod
+    def _register_hook_dict(self, tensor: Tensor) -> None:
+        """Hooks of a tensor that came before the node."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """`fn(grad_inputs, grad_outputs)` after it has run."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
+        """`fn(grad_outputs)` before it runs."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass: type) -> Any:
+        return True if cls is Node and issubclass(subclass, _Node | DelayedError | UndefinedGrad) else NotImplemented
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

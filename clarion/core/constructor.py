@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import errors
+from .description import computes
 from .devices import HOST, ndarray
 from .devices import device as as_device
 from .dtypes import NumpyNumber, Size, default_float
 from .namespace import OPS
-from .tensor import Tensor, _blank
+from .tensor import Tensor, _blank, _wrapped
 
 _SLOTS = [name for name in Tensor.__slots__ if name[:2] != "__"]
 
@@ -20,6 +21,8 @@ def construct(cls: Any, *args: Any, **kwargs: Any) -> Any:
         return view_as(cls, args[0])
     tensor = object.__new__(cls)
     _blank(tensor, legacy_array(*args, **kwargs))
+    if computes(cls):
+        _wrapped().enlist(cls)
     return tensor
 
 
@@ -57,6 +60,10 @@ def legacy_array(*args: Any, dtype: Any = None, device: Any = None, **kwargs: An
 def view_as(cls: type, x: Tensor) -> Any:
     """A view of a tensor, with its history, in another class."""
     view: Any = OPS["alias"].call(x)
+    if computes(cls) or computes(type(view)):
+        _wrapped().enlist(cls, view)
+        if isinstance(view, cls):
+            return view
     try:
         view.__class__ = cls
     except TypeError:  # a class with slots of its own

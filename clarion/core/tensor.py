@@ -460,8 +460,8 @@ def make_subclass(cls: type, data: Tensor, requires_grad: bool = False) -> Any:
     """A tensor of a subclass (Parameter, …) around the data of another; shares memory, no graph."""
     tensor: Tensor = new_object(cls)
     _blank(tensor, data._array)
-    if computes(cls):
-        _wrapped().enlist(cls)
+    if computes(cls) or computes(type(data)):
+        _wrapped().enlist(cls, data)
     if data._vc is INFERENCE:
         tensor._vc = INFERENCE
     elif data._vc is not None:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, NoReturn
 
-from ..errors import EngineError, NoDataError, NotSupportedError
+from ..errors import ArgumentTypeError, EngineError, NoDataError, NotSupportedError
 from . import backward, modes, overriding
 from . import inplace as writing
 from . import tensor as tensors
@@ -42,12 +42,13 @@ _KEPT_APART = ("_grad", "_hooks", "_story", "_is_parameter")  # of one tensor, n
 class WrapperArray:
     """Stands in `_array` of a tensor without memory: what is known of it, its class, and its attributes."""
 
-    __slots__ = ("attributes", "cls", "device", "dtype", "owner", "shape", "slots", "strides")
+    __slots__ = ("attributes", "cls", "device", "dtype", "offset", "owner", "shape", "slots", "strides")
 
     base = None
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, strides: tuple[int, ...], where: device, cls: type) -> None:
         self.shape, self.dtype, self.strides, self.device, self.cls = shape, dtype, strides, where, cls
+        self.offset = 0  # in bytes
         self.attributes: dict[str, Any] = {}  # the owner's own, without it: a result may be needed after it is gone
         self.owner: Any = lambda: None
         self.slots: dict[str, Any] = {}
@@ -148,13 +149,13 @@ class _Wrapped(Kind):
         return array.device  # type: ignore[no-any-return]
 
     def to_host(self, array: Any) -> Any:
-        array._refuse()
+        raise NoDataError(f".tolist() is not supported for tensor subclasses, got {array.cls.__name__}")
 
     def address(self, array: Any) -> int:
         return 0
 
     def offset(self, array: Any) -> int:
-        return 0
+        return array.offset  # type: ignore[no-any-return]
 
 
 def packed(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -169,7 +170,7 @@ def make(
 ) -> Any:  # fmt: skip
     """`Tensor._make_wrapper_subclass`: a tensor of a class that computes for itself."""
     if not computes(cls):
-        raise EngineError(f"{cls.__name__} must define __torch_dispatch__ to wrap other tensors")
+        raise ArgumentTypeError(f"{cls.__name__} must define __torch_dispatch__")
     enlist(cls)
     from .devices import device as device_class
 
@@ -177,6 +178,7 @@ def make(
     kind = default_float() if dtype is None else dtype.numpy
     steps = packed(shape, kind.itemsize) if strides is None else tuple([int(n) * kind.itemsize for n in strides])
     array = WrapperArray(shape, kind, steps, CPU if device is None else device_class(device), cls)
+    array.offset = int(storage_offset or 0) * kind.itemsize
     made: Any = new_object(cls)
     tensors._blank(made, array)
     array.attributes, array.owner = made.__dict__, weakref.ref(made)
@@ -184,10 +186,16 @@ def make(
     return made
 
 
-def enlist(cls: type) -> None:
-    """There are tensors of a class that computes for itself."""
-    install()
-    CLASSES.add(cls)
+def enlist(cls: type, data: Any = None) -> None:
+    """There are tensors of a class that computes for itself. The data of one are not made another class's."""
+    if data is not None and computes(type(data)) and not issubclass(type(data), cls):
+        raise EngineError(
+            f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a python object of "
+            f"type {type(data).__name__} which is not a subclass of the requested type"
+        )
+    if computes(cls):
+        install()
+        CLASSES.add(cls)
 
 
 # Operations look first ----------------------------------------------------------------------------------
@@ -267,9 +275,10 @@ def computed(op: Any, args: tuple[Any, ...], classes: Any) -> Any:
             args += op.defaults[len(op.defaults) - (op.arity - len(args)) :]
     inputs, params = args[:n_in], args[n_in:]
     result = dispatch(op, inputs, params, classes)
-    if result is NotImplemented or not isinstance(result, Tensor | tuple | list):
+    if result is NotImplemented or result is None:
         return result
-    outs = tuple([_fresh(each, inputs) for each in (result if isinstance(result, tuple | list) else (result,))])
+    several = result if isinstance(result, tuple | list) else (a_tensor(result),)
+    outs = tuple([_fresh(each, inputs) for each in several])
     for out in outs:
         if isinstance(out, Tensor) and type(out._array) is WrapperArray:
             out._array.settle(out)
@@ -285,6 +294,15 @@ def computed(op: Any, args: tuple[Any, ...], classes: Any) -> Any:
         if isinstance(outs[0], Tensor) and outs[0]._edge is not None:
             finish(outs[0]._edge, outs)
     return outs[0] if len(op.outputs) == 1 and isinstance(result, Tensor) else outs
+
+
+def a_tensor(result: Any) -> Tensor:
+    """What a class gives back where there is to be a tensor."""
+    if not isinstance(result, Tensor):
+        raise EngineError(
+            f"Unable to cast {result} to Tensor: {type(result).__name__} was given back by __torch_dispatch__"
+        )
+    return result
 
 
 def _fresh(out: Any, inputs: tuple[Any, ...]) -> Any:

@@ -6,6 +6,7 @@ first, then parameters, which are not always in PyTorch's order. Calling the ope
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any
 
 from .._ops import RUNNING, in_atens_order, in_own_order, overload_of
@@ -14,6 +15,7 @@ from ..core.below import Unwatched, Watching, as_arrays, as_tensors
 from ..core.dtypes import FROM_NUMPY, channels_last, channels_last_3d, contiguous_format
 from ..core.modes import no_grad
 from ..core.tensor import Tensor
+from ..errors import EngineError
 
 
 def _memory_format(x: Any, order: str) -> Any:
@@ -51,11 +53,22 @@ class TorchDispatchMode:
         self._entered.pop().__exit__(*error)
 
     @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Does it belong to the machinery, and is nothing that a user entered?"""
+        return False
+
+    @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> Any:
         """A new mode, to be entered."""
         return cls(*args, **kwargs)
 
     def _see(self, name: str, kernel: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if isinstance(getattr(type(self), "__torch_dispatch__"), MethodType):  # noqa: B009
+            raise EngineError(
+                f"Defining your mode's `__torch_dispatch__` as a classmethod is not supported, please make it a plain method: "
+                f"{type(self).__name__}"
+            )
+
         def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             args = in_own_order(name, args)
             if name in _NAMED:
@@ -102,7 +115,8 @@ def return_and_correct_aliasing(func: Any, args: Any, kwargs: Any, out: Any) -> 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
     """Is a mode active in this thread?"""
-    return _get_current_dispatch_mode() is not None
+    active = _get_current_dispatch_mode_stack()
+    return any(include_infra_modes or not mode.is_infra_mode() for mode in active)
 
 
 def _get_current_dispatch_mode() -> Any:

@@ -154,7 +154,7 @@ def _with_keys(tree: Any, container: NodeDef) -> list[tuple[Any, Any]]:
         return _dict_flatten_with_keys(tree)[0]
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         return _namedtuple_flatten_with_keys(tree)[0]
-    if container.type not in BUILTIN_TYPES:
+    if container.type not in BUILTIN_TYPES and not isinstance(tree, list):  # torch.fx's immutable lists are lists
         raise ArgumentValueError(
             f"Did not find a flatten_with_keys_fn for type: {container.type}. Please pass a flatten_with_keys_fn argument to "
             "register_pytree_node."

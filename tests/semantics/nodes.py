@@ -19,6 +19,19 @@ def names_and_classes(t):
     )
 
 
+def base_of_nodes(t):
+    Node, functions = t.autograd.graph.Node, t._C._functions
+    node = (leaf(t) * 2).grad_fn
+    return (
+        [
+            issubclass(each, Node)
+            for each in (type(node), functions.AccumulateGrad, functions.DelayedError, t.Tensor, dict)
+        ],
+        [isinstance(each, Node) for each in (node, node.next_functions[0][0], functions.AccumulateGrad, None)],
+        Node in type(node).mro(),
+    )
+
+
 def text_of_nodes(t):
     x = leaf(t)
     y = x * 2

@@ -384,6 +384,75 @@ def stored() -> Any:
     return storage.nbytes(), str(storage.device), said
 
 
+class Seen(dispatching.TorchDispatchMode):  # type: ignore[misc]
+    """Writes down operations and classes; a polite one leaves tensors of classes to their classes."""
+
+    def __init__(self, polite: bool = False) -> None:
+        super().__init__()
+        self.names: list[Any] = []
+        self.polite = polite
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append([str(func), [each.__name__ for each in types]])
+        return NotImplemented if self.polite and types else func(*args, **(kwargs or {}))
+
+
+class Same(torch.Tensor):
+    """Always the same answer."""
+
+    answer: Any = "nothing"
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return cls(3) if cls.answer is None else cls.answer
+
+
+def modes_first() -> Any:
+    """Modes are asked before classes, and see what classes do."""
+    x, first, second, polite = Logging(torch.ones(2, 3)), Seen(), Seen(), Seen(polite=True)
+    with first, second:
+        y = (x.t() @ x).sum()
+    with polite:
+        x.abs()
+    return plain(y), first.names, second.names, polite.names
+
+
+def said(program: Any) -> Any:
+    """What it gives, or its refusal."""
+    try:
+        return plain(program())
+    except (RuntimeError, TypeError) as error:
+        return [next(each.__name__ for each in (RuntimeError, TypeError) if isinstance(error, each)), str(error)[:24]]
+
+
+def made() -> Any:
+    """What is made of tensors whose class computes, and of ordinary ones, whatever it is that the class gives back."""
+
+    class Plain(torch.Tensor):
+        pass
+
+    x, y = Logging(torch.rand(2)), Logging(torch.randn(4, 6).t().diagonal(offset=2))
+    before = x._version
+    x.detach().add_(2)
+    counted = x._version - before
+    x.data.add_(2)
+    found = [
+        said(lambda: Plain(x)), said(lambda: x.as_subclass(Plain)), said(lambda: torch.Tensor._make_subclass(Plain, x)),
+        said(lambda: torch.Tensor._make_wrapper_subclass(Plain, (2, 2))), said(x.tolist), said(x.numpy),
+        said(lambda: Same(2).neg()), said(lambda: Same(2).detach()), counted, x._version - before, list(y.stride()),
+    ]  # fmt: skip
+    Same.answer = None
+    like = [
+        torch.empty_like,
+        torch.ones_like,
+        torch.rand_like,
+        lambda z: torch.full_like(z, 1.0),
+        lambda z: z.new_ones(2),
+    ]
+    found += [type(make(Same(2))).__name__ for make in (*like, lambda z: torch.randint_like(z, high=3))]
+    return [*found, dispatching.is_in_torch_dispatch_mode(include_infra_modes=False)]
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -410,6 +479,8 @@ PROGRAMS = [
     sent,
     reductions,
     stored,
+    modes_first,
+    made,
     beside,
 ]
 

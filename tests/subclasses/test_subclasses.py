@@ -70,5 +70,5 @@ def test_a_class_must_compute() -> None:
     class Bare(torch.Tensor):
         pass
 
-    with pytest.raises(RuntimeError, match="must define __torch_dispatch__"):
+    with pytest.raises(TypeError, match="must define __torch_dispatch__"):
         torch.Tensor._make_wrapper_subclass(Bare, (2,))

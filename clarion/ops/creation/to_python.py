@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core import modes
-from ...core.devices import HOST, as_array, to_host, visible, write
+from ...core.devices import HOST, as_array, kind_of, to_host, visible, write
 from ...core.dtypes import COMPLEX, FROM_NUMPY, STORED, b1, bf16, f32, get_default_dtype, uint8
 from ...core.inplace import refuse, wrote
 from ...core.printing import tensor_text
@@ -132,6 +132,8 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     if not visible(array):
         if isinstance(array, Mapped):
             array.tolist()  # type: ignore[attr-defined]  # refuses
+        if kind_of(array).name == "wrapper":
+            raise EngineError(".numpy() is not supported for tensor subclasses.")
         raise ArgumentTypeError(
             f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory "
             "first."

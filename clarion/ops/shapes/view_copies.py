@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from ...core import modes
 from ...core.constructor import view_as
-from ...core.description import computes, normalize_dim
+from ...core.description import normalize_dim
 from ...core.general_call import general_call
 from ...core.namespace import OPS
 from ...core.op import Op
@@ -168,7 +167,4 @@ def as_subclass(self: Tensor, cls: type) -> Tensor:
             "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
             f"Make sure your class inherits from Tensor: {cls!r} does not."
         )
-    result = view_as(cls, self)
-    if computes(cls):
-        importlib.import_module("clarion.core.wrapped").enlist(cls)
-    return result  # type: ignore[no-any-return]
+    return view_as(cls, self)  # type: ignore[no-any-return]
