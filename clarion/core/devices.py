@@ -11,6 +11,7 @@ that cannot be used says in `missing()` what is not there and how to get it; eve
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import threading
@@ -156,7 +157,7 @@ class Kind:
 
     def one(self, array: Any) -> Any:
         """Ones like an array, which nobody writes to: where a gradient begins."""
-        return self.xp.ones_like(array)
+        return _one(array.dtype).copy() if type(array) is numpy.ndarray and not array.ndim else self.xp.ones_like(array)
 
     def capture(self) -> Any:
         """Work that is noted once and done again in one launch (kernels/cuda/capture.py)."""
@@ -202,6 +203,11 @@ class Kind:
 
     def manual_seed(self, seed: int) -> None:
         """Restart the device's own generator, where it has one."""
+
+
+@functools.cache
+def _one(dtype: Any) -> Any:
+    return numpy.ones((), dtype)
 
 
 class Absent(Kind):

@@ -129,12 +129,18 @@ def may_overlap(x: Any) -> bool:
 
 def channels_last(x: Any) -> bool:
     """Does memory go through the channels of images (dimension 1 of 4 or 5) first? As PyTorch tells it, by the strides."""
-    if type(x) not in ARRAYS or x.ndim not in (4, 5) or not 0 < x.strides[1] <= x.strides[-1]:
+    if type(x) not in ARRAYS or x.ndim not in (4, 5):
         return False
+    strides = x.strides
+    return 0 < strides[1] <= strides[-1] and _channels_first(x.shape, strides)
+
+
+@functools.lru_cache(maxsize=1024)
+def _channels_first(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     least = 0
-    for d in (1, *range(x.ndim - 1, 1, -1), 0):
-        n, step = x.shape[d], x.strides[d]
-        if n == 0 or step < least or (d == 0 and least == x.strides[1]):
+    for d in (1, *range(len(shape) - 1, 1, -1), 0):
+        n, step = shape[d], strides[d]
+        if n == 0 or step < least or (d == 0 and least == strides[1]):
             return False
         least = step * n if n > 1 else step
     return True

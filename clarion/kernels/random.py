@@ -469,7 +469,7 @@ def bernoulli_each(gen: Generator, p: np.ndarray, dtype: DTypeLike | None = None
     if dtype.kind not in "iubf" and not digits(dtype):
         raise unsupported("bernoulli_tensor_cpu_self_", dtype)
     if p.dtype is dtype is _FLOAT32 and 0 < p.size <= _FEW and p.flags.c_contiguous and raw.are_chances(p):
-        return raw.trials_each(gen.unit_floats(p.size), p)  # type: ignore[no-any-return]
+        return raw.trials_each(gen.words(p.size), p)  # type: ignore[no-any-return]
     chance: np.ndarray = p if wide else p.astype(np.float32, copy=False)
     chance = chance.reshape(-1)
     # (The comparison is false for NaN, which is no probability either.)

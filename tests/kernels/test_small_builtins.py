@@ -148,7 +148,7 @@ def test_numbers_made_of_words() -> None:
         _same("remainders", words, count, first, (8, 30))
         _same("remainders", words[:1], count, first, ())
     chances = _numbers(3, 6, 10)
-    _same("trials_each", _numbers(4, 60), chances)
+    _same("trials_each", words[:60], chances)
     for value in (0.0, 1.0, -0.0, np.nextafter(np.float32(1), np.float32(2)), -1e-30, np.nan, np.inf):
         chances[2, 3] = value
         assert raw.are_chances(chances) == portable("are_chances")(chances)
@@ -270,3 +270,27 @@ def test_who_took_a_kernel_early_makes_it_once() -> None:
     early = _before(lambda x: x + 1, alone)
     assert [early(i) for i in range(3)] == [1, 2, 3]
     assert alone.warmed == 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 8, 9, 64, 65])
+def test_the_middle_of_short_rows(n: int) -> None:
+    x = _numbers(n, 3, 4, n)
+    with_none = x.copy()
+    with_none[1, 2, n // 2] = np.nan
+    for rows in (x, np.floor(4 * x), x[..., ::-1], with_none, x.astype(np.float64), (100 * x).astype(np.int64)):
+        for keepdim in (False, True):
+            _same("median_dim", rows, 2, keepdim)
+            _same("median_dim", rows, 0, keepdim)
+            _same("median_dim", rows[0, 0], 0, keepdim)
+
+
+@pytest.mark.parametrize(
+    "window", [((2, 2), (2, 2), (0, 0), (1, 1)), ((3, 2), (2, 1), (1, 1), (1, 2)), ((3, 3), (1, 4), (1, 1), (2, 2))]
+)
+def test_the_largest_of_windows_of_small_images(window: tuple[tuple[int, int], ...]) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 8, 9))
+    x[0, 0, 2, 2], x[1, 1, 4, 4:] = np.nan, -np.inf
+    for images in (x, x.astype(np.float32), np.round(x), x[0], x[0, 0], x.transpose(0, 1, 3, 2), x[..., ::2]):
+        terms = zip(images.shape[-2:], *window, strict=True)
+        size = tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in terms])
+        _same("max_pool2d", images, *window, size)

@@ -28,6 +28,7 @@ from . import (
     small_products,
     small_sorts,
     small_totals,
+    small_windows,
     taking,
     views,
     writes,
@@ -196,10 +197,11 @@ class Lines(_Builtin):
 
 
 class Pairs(_Builtin):
-    """Elements of small arrays by pairs of numbers, rows put elsewhere: small_pairs.py, small_frames.py."""
+    """Elements of small arrays by pairs of numbers, rows put elsewhere, windows: small_pairs.py, small_frames.py, small_windows.py."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, runtime().lines[(small_pairs.KERNELS | small_frames.KERNELS)[name]], small_pairs.WORDS)
+        entries = small_pairs.KERNELS | small_frames.KERNELS | small_windows.KERNELS
+        super().__init__(name, runtime().lines[entries[name]], small_pairs.WORDS)
         self.kept.append(np.dtype(np.int64))
         self.words[small_pairs.INT64] = id(self.kept[0])
 
@@ -242,9 +244,10 @@ class Sorts(_Builtin):
     """Short rows sorted: small_sorts.py."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, runtime().lines["direct_sort"], small_sorts.WORDS)
+        middle = name == small_sorts.MIDDLE
+        super().__init__(name, runtime().lines["direct_middle" if middle else "direct_sort"], small_sorts.WORDS)
         self.kept.append(np.dtype(np.int64))
-        sorts, stable = small_sorts.KERNELS[name]
+        sorts, stable = (0, 0) if middle else small_sorts.KERNELS[name]
         self.words[1:] = sorts, id(self.kept[0]), stable
 
 
@@ -314,6 +317,15 @@ class Seen(_Builtin):
             _maker()(ctypes.byref(self.for_holders), words, None) for words in (self.words, self.quietly)
         )
         held.note(self.function, [recorded, None, None, None, quiet])
+
+
+class Parts(_Builtin):
+    """Arrays in parts: layouts.py."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, runtime().lines["direct_parts"], layouts.WORDS)
+        lay, numbers = layouts.KERNELS["slice"]
+        self.words[layouts.LAY :] = runtime().lines[lay], numbers
 
 
 class Writes(_Builtin):

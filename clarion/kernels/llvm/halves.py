@@ -77,7 +77,9 @@ def cast(x: Any, dtype: Any) -> Any:
     if (dtype.itemsize == 2 or x.itemsize == 2) and x.size >= LEAST:
         if any(step == 0 and n > 1 for step, n in zip(x.strides, x.shape, strict=True)):  # converted once, and copied
             once = x[tuple([slice(0, 1) if step == 0 else slice(None) for step in x.strides])]
-            return np.array(np.broadcast_to(cast(once, dtype), x.shape), order="C")
+            found = cast(once, dtype)
+            seen = found.view(BITS) if found.dtype == BF16 else found  # (NumPy copies types of its own quickly)
+            return np.array(np.broadcast_to(seen, x.shape), order="C").view(found.dtype)
         found = _converted(x, dtype)
         if found is not None:
             return found

@@ -20,6 +20,7 @@ from .api import (
     WRITEABLE,
     api,
     entry,
+    every,
     of,
     same,
     when_not,
@@ -31,6 +32,7 @@ OTHERWISE, LAY, GROUPED, WORDS = range(
     4
 )  # a card: where else to go; how the array is laid out (a function); how many numbers (-1: a tuple of them)
 MOST = 32  # dimensions
+MOST_PARTS = 1024  # of an array in parts
 _TYPE_FLAGS, _IS_TUPLE = 168, str(1 << 26)
 _NO = "i64 -1"
 _ARGUMENTS = ("ptr array", "ptr numbers", "i64 count", "ptr dims", "ptr strides", "ptr place")
@@ -381,10 +383,60 @@ def _of_arrays() -> Function:
     return f
 
 
-ENTRIES = {"direct_seen": "seen_otherwise"}
+def _parts() -> Function:
+    """`(x, size, dim)`: the array in parts of one size along a dimension, the last of which may be smaller. The card is that of `slice`."""
+    f, no = Function("parts_seen", "ptr", "ptr card", "ptr args", "i64 count", linkage="internal"), f"ptr {DECLINED}"
+    when_not(f, same(f, "%count", "3", "i64"), no)
+    array, *given = (f.load("ptr", f.element("%args", str(k), "ptr")) for k in range(3))
+    when_not(f, same(f, of(f, array, TYPE), api(f, "array_type")), no)
+    beyond, numbers, ndim = (
+        f.reserve("i32"),
+        f.reserve("i64", 4),
+        f.cast("sext", "i32", of(f, array, NDIM, "i32"), "i64"),
+    )
+    known = []
+    for thing in given:
+        when_not(f, same(f, of(f, thing, TYPE), api(f, "int_type")), no)
+        known.append(f.let(f"call i64 {api(f, 'as_int64_or')}(ptr {thing}, ptr {beyond})"))
+        when_not(f, same(f, f.load("i32", beyond), "0", "i32"), no)
+    size, dim = known
+    when_not(f, f.op("icmp ult", "i64", dim, ndim), no)
+    n = at(f, of(f, array, DIMS), dim)
+    when_not(f, every(f, f.op("icmp sgt", "i64", size, "0"), f.op("icmp sgt", "i64", n, "0")), no)
+    many = f.op("add", "i64", f.op("sdiv", "i64", f.op("sub", "i64", n, "1"), size), "1")
+    when_not(f, f.op("icmp sle", "i64", many, str(MOST_PARTS)), no)
+    parts = f.let(f"call ptr {api(f, 'new_tuple')}(i64 {many})")
+    when_not(f, f.op("icmp ne", "ptr", parts, "null"), "ptr null")
+    f.store("i64", dim, numbers)
+    f.store("i64", "1", f.element(numbers, "3", "i64"))
+    with f.counted("0", many) as k:
+        start = f.op("mul", "i64", k, size)
+        end = f.call("llvm.smin.i64", "i64", f"i64 {f.op('add', 'i64', start, size)}", f"i64 {n}")
+        f.store("i64", start, f.element(numbers, "1", "i64"))
+        f.store("i64", end, f.element(numbers, "2", "i64"))
+        part = f.let(f"call ptr @seen(ptr %card, ptr {array}, ptr {numbers}, i64 4)")
+        with f.when(f.op("icmp ule", "i64", f.cast("ptrtoint", "ptr", part, "i64"), "1"), rarely=True):
+            f.line(f"call void {api(f, 'decref')}(ptr {parts})")
+            f.line(f"ret ptr {part}")
+            f.begin(*f.labels("unreachable"))
+        f.let(f"call i32 {api(f, 'set_item')}(ptr {parts}, i64 {k}, ptr {part})")
+    f.end(f"ptr {parts}")
+    return f
+
+
+ENTRIES = {"direct_seen": "seen_otherwise", "direct_parts": "parts_seen"}
 
 
 def functions() -> list[Function]:
     """All functions."""
     lays = [_same(), _turned(), _exchanged(), _ordered(), _with_one_more(), _with_one_less(), _one_of(), _some_of()]
-    return [*lays, _stretched(), _regrouped(), _given(), _seen(), _of_arrays(), entry("direct_seen", "seen_otherwise")]
+    return [
+        *lays,
+        _stretched(),
+        _regrouped(),
+        _given(),
+        _seen(),
+        _of_arrays(),
+        _parts(),
+        *[entry(*each) for each in ENTRIES.items()],
+    ]

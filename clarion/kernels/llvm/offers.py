@@ -157,9 +157,9 @@ def _cross_entropy(x: Any, target: Any, weight: Any, reduction: int, ignore_inde
         safe, counts = check_targets(numpy, target, ignore_index, x.shape[1])
         if counts is None:
             probs, loss = registry.raw.softmax_and_loss(x, safe[:, None])
-            share = 1 / len(loss) if reduction == 1 else 1
-            total = registry.raw.sum_all(loss) * x.dtype.type(share) if reduction else loss
-            return total, probs, constant(numpy, share, x.dtype.char)
+            if reduction == 1:
+                return registry.raw.mean_all(loss), probs, constant(numpy, 1 / len(loss), x.dtype.char)
+            return registry.raw.sum_all(loss) if reduction else loss, probs, constant(numpy, 1, x.dtype.char)
     return _class_loss(numpy, _softmax_and_total, x, target, weight, reduction, ignore_index)
 
 
@@ -390,7 +390,7 @@ def _make_rows() -> None:
         _narrow[name] = rows
     rows = along.of_rows_or_along(Rows("logsumexp", _whole(_logsumexp), _along_rows, (), ROWS))
     registry.offer("logsumexp", "llvm", rows, least=ROWS)
-    registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients, least=FEW)
+    registry.offer("layer_norm_gradients", "llvm", _layer_norm_gradients)
     registry.offer("cross_entropy", "llvm", _cross_entropy, least=ROWS)
     registry.offer("cross_entropy2d", "llvm", _cross_entropy, least=FEW)
 

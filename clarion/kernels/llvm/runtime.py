@@ -30,6 +30,7 @@ from . import (
     small_products,
     small_sorts,
     small_totals,
+    small_windows,
     strided,
     taking,
     views,
@@ -240,6 +241,7 @@ class Runtime:
             | small_extremes.ENTRIES
             | small_frames.ENTRIES
             | small_totals.ENTRIES
+            | small_windows.ENTRIES
             | {small_totals.LOOP: ""}
         )
         entries |= layouts.ENTRIES | {lay: "" for lay, _ in layouts.KERNELS.values()}

@@ -163,13 +163,15 @@ def _chances() -> Function:
 
 
 def _hits() -> Function:
-    """1 where a uniform number of float32 lies below a chance of its own, else 0."""
-    f, (units, chances) = _begin("hits_of_chances", 2)
-    (numbers, count), (places, size) = _floats(f, units), _floats(f, chances)
+    """1 where the number of 24 bits in a word, as a part of all such numbers, lies below a chance of its own, else 0."""
+    f, (array, chances) = _begin("hits_of_chances", 2)
+    (words, count), (places, size) = _words(f, array), _floats(f, chances)
     when_not(f, same(f, size, count, "i64"), _NO)
     made = new_array(f, api(f, "float32"), ndim_of(f, chances), of(f, chances, DIMS))
     with f.counted("0", size) as i:
-        unit, chance = (f.load("float", f.element(each, i, "float"), 4) for each in (numbers, places))
+        chance = f.load("float", f.element(places, i, "float"), 4)
+        number = f.op("and", "i32", f.load("i32", f.element(words, i, "i32"), 4), str(0xFFFFFF))
+        unit = f.op("fmul", "float", f.cast("uitofp", "i32", number, "float"), literal("float", 2.0**-24))
         value = f.select("float", f.op("fcmp olt", "float", unit, chance), literal("float", 1), literal("float", 0))
         f.store("float", value, f.element(of(f, made, DATA), i, "float"))
     f.end(f"ptr {made}")

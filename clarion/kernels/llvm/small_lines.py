@@ -6,7 +6,7 @@ that, or an `add.at`, which take longer than the work. An index that is of no el
 
 from __future__ import annotations
 
-from . import small_extremes, small_frames, small_moves, small_pairs, small_sorts
+from . import small_extremes, small_frames, small_moves, small_pairs, small_sorts, small_windows
 from .api import (
     DATA,
     DECLINED,
@@ -433,7 +433,7 @@ def functions() -> list[Function]:
         _scanned(),
         _all_below(),
     ]
-    others = (small_moves, small_sorts, small_pairs, small_extremes, small_frames)
+    others = (small_moves, small_sorts, small_pairs, small_extremes, small_frames, small_windows)
     entries = ENTRIES | {name: function for each in others for name, function in each.ENTRIES.items()}
     parts += [function for each in others for function in each.functions()]
     return [*parts, *[direct(name, function) for name, function in entries.items()]]

@@ -37,14 +37,14 @@ def make() -> None:
     for name, loop, together in (("normals_by_sixteen", "normals", 16), ("uniforms_between", "uniforms", 1)):
         registry.offer(name, "direct", Alone(partial(_draw_card, name, loop, together)), least=1)
     for names, kind in (
-        (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
-        ("index2 index1_backward index2_backward embedding_dense_backward flip constant_pad_nd", "Pairs"),
+        (_LINES, "Lines"), ("cat stack masked_fill", "Moves"), ("topk sort sort_stable median_dim", "Sorts"), ("sum_rows total_norm descend_", "Plain"),
+        ("index2 index1_backward index2_backward embedding_dense_backward flip constant_pad_nd max_pool2d", "Pairs"),
         ("max_dim min_dim place_along", "Extremes"),
         ("trial_factors remainders are_chances trials_each", "OfWords"), ("std any all", "Totals"),
     ):  # fmt: skip
         for name in names.split():
             registry.offer(name, "direct", Alone(partial(_card, kind, name)), least=1)
-    for names, kind in ((_SEEN, "Seen"), (_WRITES, "Writes")):
+    for names, kind in ((_SEEN, "Seen"), ("split", "Parts"), (_WRITES, "Writes")):
         for name in names.split():
             registry.offer(name, "direct", _Later(partial(_card, kind, name)), least=1)
     _beside_rows()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..portable.indexing.equals import SHORT
 from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, every, of, same, when_not
 from .plan import at, field
+from .small_arguments import begin, few, ndim_of, need, whole_number
 from .text import Function
 
 # a card: where else to go, whole rows?, a type, how long rows keep the order of equals
@@ -133,6 +134,51 @@ def _sorted() -> Function:
     stable = f.op("and", "i1", sorts, f.op("icmp sle", "i64", n, field(f, "%card", STABLE)))
     rows = f.op("sdiv", "i64", elements, n)
     right = _rows(f, kinds, of(f, x, DATA), found, numbers, rows, n, k.get(), f"i64 {kept}, i1 {downward}, i1 {stable}")
+    _pair(f, found, numbers, right)
+    return f
+
+
+def _middle() -> Function:
+    """`(x, dim, keepdim)`: the lower middle of short rows, and where it stands, as two arrays. (Of rows with a NaN others find it.)"""
+    f, (x, along, keepdim) = begin("middle_of_rows", 3)
+    need(f, same(f, of(f, x, TYPE), api(f, "array_type")))
+    need(f, adjacent(f, x))
+    dims, ndim, descr = of(f, x, DIMS), ndim_of(f, x), of(f, x, DESCR)
+    last = f.op("sub", "i64", ndim, "1")
+    need(f, same(f, whole_number(f, along), last, "i64"))
+    keeps = same(f, keepdim, api(f, "true"))
+    need(f, f.op("or", "i1", keeps, same(f, keepdim, api(f, "false"))))
+    n, elements = at(f, dims, last), f.let(f"call i64 @size_of(ptr {x})")
+    few(f, elements)
+    need(f, f.op("icmp sle", "i64", n, str(MOST)))
+    kinds = [same(f, descr, api(f, name)) for name in ("float32", "float64")]
+    kinds.append(same(f, f.cast("ptrtoint", "ptr", descr, "i64"), field(f, "%card", INT64), "i64"))
+    need(f, f.op("or", "i1", kinds[0], f.op("or", "i1", kinds[1], kinds[2])))
+    shape, values, places = f.reserve("i64", 64), f.reserve("i64", MOST + 1), f.reserve("i64", MOST + 1)
+    need(f, f.op("icmp sle", "i64", ndim, "32"))
+    with f.counted("0", last) as d:
+        f.store("i64", at(f, dims, d), f.element(shape, d, "i64"))
+    f.store("i64", "1", f.element(shape, last, "i64"))
+    left = f.cast("trunc", "i64", f.select("i64", keeps, ndim, last), "i32")
+    whole = f.cast("inttoptr", "i64", field(f, "%card", INT64), "ptr")
+    found, numbers = _new(f, descr, left, shape), _new(f, whole, left, shape)
+    middle, right = f.op("lshr", "i64", f.op("sub", "i64", n, "1"), "1"), f.variable("i64", "1")
+    kept = f.op("add", "i64", middle, "1")
+    for kind, scalar in zip(kinds, ("float", "double", "i64"), strict=True):
+        with f.when(kind), f.counted("0", f.op("sdiv", "i64", elements, n)) as row:
+            line = f.element(of(f, x, DATA), f.op("mul", "i64", row, n), scalar)
+            arguments = f"ptr {line}, i64 {n}, i64 {kept}, i1 false, i1 true, ptr {values}, ptr {places}"
+            right.set(f.op("and", "i64", right.get(), f.let(f"call i64 @sorted_{scalar}({arguments})")))
+            value = f.load(scalar, f.element(values, middle, scalar))
+            f.store(scalar, value, f.element(of(f, found, DATA), row, scalar))
+            place = f.load("i64", f.element(places, middle, "i64"))
+            f.store("i64", place, f.element(of(f, numbers, DATA), row, "i64"))
+    _pair(f, found, numbers, right.get())
+    return f
+
+
+def _pair(f: Function, found: str, numbers: str, right: str) -> None:
+    """Return both arrays, or decline where they are not `right`."""
     with f.when(same(f, right, "0", "i64"), rarely=True):
         for each in (found, numbers):
             f.line(f"call void {api(f, 'decref')}(ptr {each})")
@@ -142,13 +188,13 @@ def _sorted() -> Function:
     for place, each in enumerate((found, numbers)):
         f.let(f"call i32 {api(f, 'set_item')}(ptr {pack}, i64 {place}, ptr {each})")
     f.end(f"ptr {pack}")
-    return f
 
 
 KERNELS = {"topk": (0, 0), "sort": (1, SHORT), "sort_stable": (1, LONGEST)}
-ENTRIES = {"direct_sort": "sorted_rows"}
+MIDDLE = "median_dim"  # the kernel that is
+ENTRIES = {"direct_sort": "sorted_rows", "direct_middle": "middle_of_rows"}
 
 
 def functions() -> list[Function]:
     """All functions."""
-    return [*[_row(scalar) for scalar in _WORDS], _sorted()]
+    return [*[_row(scalar) for scalar in _WORDS], _sorted(), _middle()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY, bfloat16
@@ -206,6 +207,9 @@ def _old_type(kind: Any) -> str:
 
 
 def _refuse_types(input: Any, weight: Any, bias: Any, transposed: bool) -> None:
+    kind = input._array.dtype
+    if kind is weight._array.dtype and (bias is None or kind is bias._array.dtype):
+        return
     if input._array.dtype != weight._array.dtype:
         have, want = input.dtype, weight.dtype
         phrase = f"expected scalar type {have.old} but found {want.old}"
@@ -219,6 +223,20 @@ def _refuse_types(input: Any, weight: Any, bias: Any, transposed: bool) -> None:
         )
     if bias is not None and input._array.dtype != bias._array.dtype:
         raise DtypeError(f"Input type ({_c_type(input)}) and bias type ({_c_type(bias)}) should be the same")
+
+
+@functools.lru_cache(512, typed=True)
+def _known(
+    n: int, x: Sizes, weight: Sizes, bias: Sizes | None, stride: Any, padding: Any, dilation: Any, transposed: bool,
+    output_padding: Any, groups: int,
+) -> tuple[Sizes, Sizes, Sizes, Sizes]:  # fmt: skip
+    """Stride, padding, dilation and output padding for each dimension, all refusals passed: the same for all arrays of these shapes."""
+    stride, dilation = _each("stride", stride, n), _each("dilation", dilation, n)
+    padding, output_padding = _each("padding", padding, n), _each("output_padding", output_padding, n)
+    _refuse_numbers(stride, padding, dilation, output_padding, groups)
+    _refuse_shapes(x, weight, bias, transposed, groups)
+    _refuse_sizes(x[0], x[2:], weight[2:], stride, padding, dilation, transposed, output_padding)
+    return stride, padding, dilation, output_padding
 
 
 @autocast("lower")
@@ -249,16 +267,16 @@ def _convolve(
             f"Expected {w.ndim}-dimensional input for {w.ndim}-dimensional weight {list(w.shape)}, but got "
             f"{x.ndim}-dimensional input of size {list(x.shape)} instead"
         )
-    stride, dilation = _each("stride", stride, n), _each("dilation", dilation, n)
     if isinstance(padding, str):
+        stride, dilation = _each("stride", stride, n), _each("dilation", dilation, n)
         input, padding = _named_padding(input, w.shape[2:], padding, stride, dilation)
-    else:
-        padding = _each("padding", padding, n)
-    output_padding = _each("output_padding", output_padding, n)
-    _refuse_numbers(stride, padding, dilation, output_padding, groups)
-    x = input._array
-    _refuse_shapes(x.shape, w.shape, None if bias is None else bias._array.shape, transposed, groups)
-    _refuse_sizes(x.shape[0], x.shape[2:], w.shape[2:], stride, padding, dilation, transposed, output_padding)
+        x = input._array
+    of_bias = None if bias is None else bias._array.shape
+    given = (stride, padding, dilation, transposed, output_padding, groups)
+    try:
+        stride, padding, dilation, output_padding = _known(n, x.shape, w.shape, of_bias, *given)
+    except TypeError:  # lists are not known again
+        stride, padding, dilation, output_padding = _known.__wrapped__(n, x.shape, w.shape, of_bias, *given)
     _refuse_types(input, weight, bias, transposed)
     made = convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     return made if x.shape[1] else made[:, :0].clone()  # PyTorch has no channels out where none come in

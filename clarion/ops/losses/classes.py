@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.alone import only_saved
 from ...core.devices import HALVES, kind_of, ndarray
+from ...core.dtypes import f32, i64
 from ...core.op import Op
 from ...core.op_node import OpNode
 from ...core.saved import check_versions
@@ -210,7 +211,18 @@ def cross_entropy(
         )
     if hub.loss is not None:
         hub.loss("cross_entropy", input, target)
-    if target._array.shape == input._array.shape and target._array.dtype.kind not in "iu":
+    x, t = input._array, target._array
+    if (
+        weight is None
+        and label_smoothing == 0
+        and x.ndim == 2
+        and t.dtype is i64
+        and t.shape == x.shape[:1]
+        and x.dtype is f32
+        and type(x) is ndarray
+    ):
+        return cross_entropy_op.call(input, target, None, number, ignore_index)[0]
+    if t.shape == x.shape and t.dtype.kind not in "iu":
         return _probability_targets(input, target, weight, number, label_smoothing)
     if not 0.0 <= label_smoothing <= 1.0:
         raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
@@ -219,9 +231,9 @@ def cross_entropy(
         return _smoothed(input, target, weight, number, ignore_index, label_smoothing)
     if input._array.ndim == 1 and target._array.ndim == 1:
         target = target.squeeze(0)  # type: ignore[attr-defined]
-    if weight is None and input._array.ndim == 2 and kind_of(input._array).half:
+    if weight is None and x.ndim == 2 and kind_of(x).half:
         return scores_op.call(input, target, number, ignore_index)[0]
-    op = cross_entropy_op if input._array.ndim <= 2 else cross_entropy2d_op
+    op = cross_entropy_op if x.ndim <= 2 else cross_entropy2d_op
     return op.call(input, target, weight, number, ignore_index)[0]
 
 

@@ -221,8 +221,9 @@ def _room(shape: Sizes, dtype: Any, last: bool) -> Any:
 def _ready(*arrays: Any) -> Convolutions | None:
     """The functions for these arrays, if they are of one type and there is something to compute."""
     dtype = arrays[0].dtype
-    if any(array.dtype is not dtype or not array.size for array in arrays):
-        return None
+    for array in arrays:
+        if array.dtype is not dtype or not array.size:
+            return None
     return convolutions(dtype)
 
 
@@ -241,17 +242,27 @@ def size_of(size: Sizes, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: 
     return tuple([(s + 2 * p - d * (k - 1) - 1) // t + 1 for s, p, d, k, t in sizes])
 
 
+@functools.lru_cache(maxsize=geometry.KEPT)
+def _planned(
+    x: Sizes, weight: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
+) -> tuple[Sizes, int, Sizes]:
+    """The size of the results, how many products they are (0 where there are no results), and dimensions that are as good as more channels."""
+    size = size_of(x[2:], weight[2:], stride, padding, dilation)
+    if min(size) <= 0:
+        return size, 0, ()
+    work = math.prod(weight) * x[0] * math.prod(size)
+    return size, work, _whole(x[2:], weight[2:], size, padding, dilation, groups)
+
+
 def correlate(
     x: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int, bias: Any = None
 ) -> Any:
     """The convolution of x."""
-    ksize, n = weight.shape[2:], x.shape[0]
-    size = size_of(x.shape[2:], ksize, stride, padding, dilation)
-    work = math.prod(weight.shape) * n * math.prod(size)
-    on = _ready(x, weight) if min(size) > 0 and work >= LEAST else None
+    size, work, dims = _planned(x.shape, weight.shape, stride, padding, dilation, groups)
+    on = _ready(x, weight) if work >= LEAST else None
     if on is None or (bias is not None and bias.dtype is not x.dtype):
         return NotImplemented
-    dims = _whole(x.shape[2:], ksize, size, padding, dilation, groups)
+    n = x.shape[0]
     if dims:
         return whole.correlate(correlate, on.products, dims, x, weight, stride, padding, dilation, bias)
     if groups == 1 and few.is_for(weight, n, size):

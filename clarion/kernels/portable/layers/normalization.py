@@ -78,7 +78,7 @@ def sum_of_rows(xp: Any, g: Any, ndim: int) -> Any:
     """The sum over all but the last `ndim` dimensions: gradients of weight and bias."""
     if g.ndim == ndim:
         return g
-    return add_up(xp, g, tuple(range(g.ndim - ndim)), False)
+    return raw.sum_rows(g) if ndim == 1 else add_up(xp, g, tuple(range(g.ndim - ndim)), False)
 
 
 kernel("sum_of_rows")(sum_of_rows)

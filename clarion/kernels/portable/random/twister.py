@@ -58,6 +58,7 @@ def are_chances(xp: Any, chances: Any) -> bool:
 
 
 @kernel("trials_each")
-def trials_each(xp: Any, units: Any, chances: Any) -> Any:
-    """1 where a uniform number lies below a chance of its own, else 0."""
+def trials_each(xp: Any, words: Any, chances: Any) -> Any:
+    """1 where the uniform number that a word makes (`unit_float32`) lies below a chance of its own, else 0."""
+    units = (words & 0xFFFFFF).astype(xp.float32) * xp.float32(2.0**-24)
     return (units.reshape(chances.shape) < chances).astype(chances.dtype)
