@@ -61,15 +61,24 @@ def transpose(x: Any, dim0: int, dim1: int) -> Any:
     return x.permute(*order)
 
 
-@handles("t", "T")
+@handles("t", any_layout=True)
 def t(x: Any) -> Any:
     """The transpose of a matrix."""
-    if x.dim() > 2 or x._held.ndim > 1:
+    compressed_rows = x._layout in COMPRESSED
+    if compressed_rows and x.dim() > 2:
+        raise EngineError(f"t() expects a tensor with <= 2 dimensions, but self is {x.dim()}D")
+    if not compressed_rows and (x.dim() > 2 or x._held.ndim > 1):
         raise EngineError(
             f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got {x._at.shape[0]} sparse and "
             f"{x._held.ndim - 1} dense dimensions"
         )
     return transpose(x, 0, 1) if x.dim() == 2 else x
+
+
+@handles("T", any_layout=True)
+def turned_over(x: Any) -> Any:
+    """All dimensions in the opposite order."""
+    return t(x) if x._layout in COMPRESSED or x.dim() < 2 else x.permute(*reversed(range(x.dim())))
 
 
 handles("t_")(lambda x: x.become(t(x)))

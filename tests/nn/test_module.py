@@ -52,6 +52,8 @@ def test_assignment_before_init():
 def test_parameter():
     p = nn.Parameter(torch.tensor([1.0, 2.0]))
     assert repr(p) == "Parameter containing:\ntensor([1., 2.], requires_grad=True)"
+    of_a_class = type("Scale", (nn.Parameter,), {})(torch.tensor([1.0, 2.0]))
+    assert repr(of_a_class) == "Parameter containing:\nParameter(Scale([1., 2.], requires_grad=True))"
     assert isinstance(p, torch.Tensor)
     assert p.requires_grad
     assert p.is_leaf

@@ -123,6 +123,11 @@ def what_does_not_fit_is_refused(t):
         refusal(lambda: x.to_sparse(blocksize=(1,))),
         refusal(lambda: uneven.to_sparse_csr()),
         refusal(lambda: x.to_sparse().to_sparse(1)),
+        refusal(lambda: many.t()),
+        refusal(lambda: many.to_sparse().t()),
+        refusal(lambda: x.to_sparse(1).t()),
+        [str(each.t().layout) for each in _all(t, False)],
+        [each.t().to_dense().tolist() for each in _all(t, False)],
         refusal(
             lambda: t.sparse_csr_tensor(t.tensor([0, 1]), t.tensor([0]), t.tensor([1.0]), (2, 2), check_invariants=True)
         ),

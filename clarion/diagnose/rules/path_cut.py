@@ -329,7 +329,8 @@ class PathCut(Diagnosis):
             return
         departures = self.ledger.departures
         known = departures.marks(root)
-        for departure in (*departures.of(root), *departures.lately()):
+        # Marks go with tensors: what comes from something that left without carrying its mark left as a number.
+        for departure in (*departures.of(root), *(d for d in departures.lately() if d.how in NUMBERS)):
             if departure.how != "no_grad" and departure.leaves:
                 perhaps = "; if the loss comes from it, its way is cut there"
                 on = " and goes on as a constant" if departure in known else perhaps

@@ -214,7 +214,7 @@ def _repr(self: Tensor, *, tensor_contents: Any = None) -> str:
             suffixes=suffixes(self),
             values=not self.is_meta,
         )
-    return f"Parameter({text})" if "_is_parameter" in self.__dict__ else text  # of a class of its own
+    return f"Parameter({text})" if self._is_parameter and not plain else text  # of a class of its own
 
 
 def _format(self: Tensor, spec: str) -> str:
