@@ -223,10 +223,16 @@ def resolve_name(f: Any) -> str | None:
         for name, each in vars(module).items():
             if each is f and isinstance(each, types.FunctionType):
                 return f"{place}.{name}"
+    return _names_of_members().get(f) if isinstance(f, types.FunctionType | types.MethodWrapperType) else None
+
+
+@functools.cache
+def _names_of_members() -> dict[Any, str]:
+    names: dict[Any, str] = {}
     for name, each in _members():
-        if each is f or (isinstance(each, property) and each.__get__ == f):
-            return f"torch.Tensor.{name}" + (".__get__" if isinstance(each, property) else "")
-    return None
+        getter = isinstance(each, property)
+        names.setdefault(each.__get__ if getter else each, f"torch.Tensor.{name}" + (".__get__" if getter else ""))
+    return names
 
 
 # Modes ------------------------------------------------------------------------------------------------

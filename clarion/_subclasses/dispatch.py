@@ -14,7 +14,7 @@ from ..core.modes import no_grad, recording
 from ..core.namespace import lifted
 from ..core.overriding import Disabled
 from ..core.tensor import Tensor
-from ..ops.faces.api import FUNCTIONS, METHODS
+from ..ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
 from ..ops.indexing.reading import parse, take_index, walk
 from ..ops.indexing.writing import put_index, setitem
 from .pieces import PIECES
@@ -23,6 +23,19 @@ from .pieces import PIECES
 _LIKE = ("ones_like", "zeros_like", "empty_like", "full_like", "rand_like", "randn_like", "randint_like")
 _COMPARED = ("allclose", "equal")
 _METHODS = ("copy_", "new_zeros", "new_ones", "new_full", "new_empty", *_COMPARED)
+# Functions that look at values before they compute: as long as nothing is recorded, the class is given them whole.
+_WHOLE = (
+    "one_hot",
+    "multinomial",
+    "bincount",
+    "histc",
+    "quantile",
+    "nanquantile",
+    "take",
+    "take_along_dim",
+    "kron",
+    "combinations",
+)
 _SHOWN = ("t",)  # they end in an operation that is recorded
 
 
@@ -169,6 +182,18 @@ def _by_name(function: Any, name: str) -> Any:
     return look
 
 
+def _whole(function: Any, name: str) -> Any:
+    """A function that is given to the class as it is, unless its result would have a history."""
+    by_name = _by_name(function, name)
+
+    def look(*args: Any, **kwargs: Any) -> Any:
+        if recording() and any(isinstance(each, Tensor) and each.requires_grad for each in args):
+            return overriding._under[function](*args, **kwargs)
+        return by_name(*args, **kwargs)
+
+    return look
+
+
 def _shown_as(function: Any, name: str) -> Any:
     """A function whose one operation has another name here: the class sees the function."""
 
@@ -287,6 +312,10 @@ def install() -> None:
     wrapped.PIECES.update(PIECES)
     for name in (*_LIKE, *_COMPARED):
         overriding.look_below(FUNCTIONS[name], _by_name(FUNCTIONS[name], name))
+    for table in (FUNCTIONS, METHODS, NN_FUNCTIONAL):
+        for name in _WHOLE:
+            if name in table and table[name] not in overriding._under:
+                overriding.look_below(table[name], _whole(table[name], name))
     for name in _METHODS:
         if name in METHODS and METHODS[name] not in overriding._under:
             overriding.look_below(METHODS[name], _by_name(METHODS[name], name))

@@ -374,6 +374,13 @@ def reductions() -> Any:
     return plain(found), plain([list(each.shape) for each in found]), seen, plain(again)
 
 
+def whole() -> Any:
+    """Functions that look at values."""
+    x, at = Logging(torch.tensor([[0.5, 1.0, 2.0]])), Logging(torch.tensor([2, 0]))
+    few = at.bincount(), x.histc(2), x.take(at), torch.kron(x, x), x.take_along_dim(x.argsort(1), 1), F.one_hot(at)
+    return plain([*few, x.quantile(0.5), torch.combinations(x[0]), torch.multinomial(x, 3).sum()])
+
+
 def stored() -> Any:
     """Its storage has a size and a device, and no memory."""
     storage = Logging(torch.ones(2)).untyped_storage()
@@ -478,6 +485,7 @@ PROGRAMS = [
     compared,
     sent,
     reductions,
+    whole,
     stored,
     modes_first,
     made,
