@@ -20,8 +20,9 @@ from torch._C import TensorBase
 from ..events import Hub, hub
 from . import fills, lines, values
 from .memory import arrays_of
-from .nodes import View, held, held_by, is_known, is_of_twin, node, recognise, view_of
+from .nodes import View, held, held_by, is_known, is_of_twin, node, view_of
 from .nodes import output_number as _output_number
+from .recognition import recognise
 from .vocabulary import traits
 
 __all__ = ["traits"]

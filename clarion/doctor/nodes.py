@@ -369,36 +369,6 @@ def _functions_behind(roots: Any) -> list[Any]:
     return list(seen)
 
 
-_UNKNOWN = 2_000  # tensors that are looked at
-_LONG = 64  # operations by which a graph is known again
-
-
-def recognise(unknown: list[Any], known: list[Any]) -> list[Any]:
-    """Those of the tensors, computed while nobody listened, that one line has made: the only one whose tensors have such a graph."""
-    made: dict[tuple[str, ...], set[Place | None]] = {}
-    for t in known if unknown else ():
-        view = node(t)
-        if view is not None and view._place is not None:
-            made.setdefault(_shape_of(t.grad_fn), set()).add(view._place)
-    found = []
-    for t in unknown[:_UNKNOWN] if made else ():
-        places = made.get(_shape_of(t.grad_fn), ())
-        if len(places) == 1:
-            view_of(t.grad_fn)._place = next(iter(places))
-            found.append(t)
-    return found
-
-
-def _shape_of(fn: Any) -> tuple[str, ...]:
-    """The names of the first operations behind a node."""
-    names, stack = [], [fn]
-    while stack and len(names) < _LONG:
-        fn = stack.pop()
-        names.append(fn.name() if fn is not None else "")
-        stack += [behind for behind, _ in fn.next_functions] if fn is not None else ()
-    return tuple(names)
-
-
 def forget() -> None:
     """A new session begins."""
     global _twins

@@ -20,6 +20,8 @@ _ROWS = 200  # samples (and positions) that they have to hold together
 _SOON, _LATER, _MOST = 8, 64, 1024  # passes between two looks: at least, at most, and where there is nothing to see
 _FIRST_STEPS = 400  # after these, it is seldom that units die
 _SHARE = 0.01  # of the time is given to looking
+# Of a layer that was alive: where the data fill a small part of their space (a critic's) some units go, little by little.
+_MOST_OF = 3 / 4
 _FEW_OUTPUTS = 64  # of so many an eighth may not be dead; more are like a hidden layer (images, counts)
 
 
@@ -51,7 +53,8 @@ class DeadUnits(Diagnosis):
 
         logits = self.out(h)
 
-    Said if more than half of the units of a layer (of a few outputs: an eighth) have not been positive in 50 batches.
+    Said if more than half of the units of a layer (three quarters, if it was alive before; of a few outputs: an eighth) have not been
+    positive in 50 batches.
     Sparse activations, where other units fire for other samples, are as they should be; so are margins and penalties.
     """
 
@@ -61,6 +64,7 @@ class DeadUnits(Diagnosis):
     def __init__(self, session: Any) -> None:
         super().__init__(session)
         self._layers: dict[Any, _Layer] = {}
+        self._lively: set[Any] = set()  # layers, by their keys, most of whose units have fired once
         self._wait = 1  # passes until the next look
         self._pause = _SOON
         self._last = (0.0, 0)  # when the last look ended, and after how many passes
@@ -124,8 +128,12 @@ class DeadUnits(Diagnosis):
         """True while too few units have fired to be at ease; speaks if that lasts."""
         layer.batches += 1
         units, dead = len(layer.silent), int(layer.silent.sum())
-        least = max(units / 8, 1) if layer.is_output and units <= _FEW_OUTPUTS else (units + 1) / 2
+        if layer.is_output and units <= _FEW_OUTPUTS:
+            least = max(units / 8, 1)
+        else:
+            least = _MOST_OF * units if layer.key in self._lively else (units + 1) / 2
         if dead < least:
+            self._lively.add(layer.key)
             if self._layers.get(layer.key) is layer:  # a line may rectify layers of several widths
                 del self._layers[layer.key]  # from now on, again
             return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from typing import Any, NamedTuple
 
 from .. import engine
@@ -14,6 +15,10 @@ from ..source.places import Place, here, text
 # Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass of a line that trains
 # otherwise, and for one of which no update ever used any.
 _SELDOM, _SELDOM_OTHERS = 4, 2
+_SELDOM_UNREAD, _UNREAD = (
+    16,
+    4,
+)  # The same as long as every look at a gradient is heard of, and how often it has to come then.
 _LOOKS = 8  # times per line that the modules are looked at
 _NEVER, _HEARD = 20, 4  # gradients of an optimizer that never steps, and times that it was heard to clear them
 
@@ -128,6 +133,8 @@ class GradientDiscarded(Diagnosis):
         # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
         used = is_own or any(b.used and b.place == backward.place for b in self.ledger.recent)
         seldom = _SELDOM if used else _SELDOM_OTHERS
+        if not used and times >= _UNREAD and self.session.woke < 0 and not _may_hook(backward.place):
+            seldom = _SELDOM_UNREAD
         if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
             return
         if self._told.setdefault(backward.place, place) != place:  # another part of the same pass
@@ -140,6 +147,11 @@ class GradientDiscarded(Diagnosis):
             "micro-batches, clear once per update, not once per batch.",
             also=[backward.place],
         )
+
+
+def _may_hook(place: Place | None) -> bool:
+    """May hooks have read the gradients of a pass, of parameters or of modules? Does its file speak of any?"""
+    return place is None or any("hook" in line for line in linecache.getlines(place[0].co_filename))
 
 
 class _Stepless:
