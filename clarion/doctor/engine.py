@@ -236,6 +236,13 @@ def live() -> tuple[list[Any], list[Any]]:
 here = lines.here
 is_library = lines.is_library
 by_library = lines.by_library
+
+
+def hears_looks() -> bool:
+    """Not where Dynamo has written code: what it gives up runs as it is, unheard."""
+    return not getattr(lines.generated, "seen", ())
+
+
 mode_files: frozenset[str] = frozenset()  # set when listening begins
 
 

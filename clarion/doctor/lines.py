@@ -73,7 +73,19 @@ def _place(frame: Any) -> Place:
     if generated is None or not (code.co_name.startswith(_RESUMED) or code in generated):
         return code, frame.f_lasti
     name = written_name(code)
-    return _first.setdefault((code.co_filename, frame.f_lineno, name), (code, frame.f_lasti))
+    key = code.co_filename, frame.f_lineno, name
+    if key not in _first:
+        _first[key] = _hashable(code), frame.f_lasti
+    return _first[key]
+
+
+def _hashable(code: CodeType) -> CodeType:
+    """Places are looked up in tables. Dynamo puts constants into its code that Python would not: dictionaries."""
+    try:
+        hash(code)
+    except TypeError:
+        return code.replace(co_consts=())
+    return code
 
 
 def written_name(code: CodeType) -> str:

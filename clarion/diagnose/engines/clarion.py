@@ -268,6 +268,11 @@ here = provenance.here
 is_library = provenance.is_inside
 
 
+def hears_looks() -> bool:
+    """Always."""
+    return True
+
+
 def by_library() -> bool:
     frame: Any = sys._getframe(1)
     first = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from typing import Any, NamedTuple
 
 from .. import engine
@@ -19,6 +20,10 @@ _SELDOM_UNREAD, _UNREAD = (
     16,
     4,
 )  # The same as long as every look at a gradient is heard of, and how often it has to come then.
+_HOOK, _LOOK = (
+    re.compile("hook"),
+    re.compile(r"\.grad\b"),
+)  # what reads gradients, of parameters and of modules; or in compiled code
 _LOOKS = 8  # times per line that the modules are looked at
 _NEVER, _HEARD = 20, 4  # gradients of an optimizer that never steps, and times that it was heard to clear them
 
@@ -76,7 +81,11 @@ class GradientDiscarded(Diagnosis):
         self._pending = still
         if clear.unused and clear.finite and any(_is_trained(leaf) for leaf in clear.leaves):
             looked = self._is_inspection(clear)
-            self._pending += [_Thrown(b, clear.place, self.ledger.updates, looked) for b in clear.unused]
+            unheard = not engine.hears_looks()
+            self._pending += [
+                _Thrown(b, clear.place, self.ledger.updates, looked or (unheard and _speaks_of(b.place, _LOOK)))
+                for b in clear.unused
+            ]
 
     def near_cleared(self, leaves: Any) -> None:
         """Does an optimizer clear new gradients that it never stepped with? (Another may have used a part of the same pass.)"""
@@ -133,7 +142,7 @@ class GradientDiscarded(Diagnosis):
         # Seldom, next to the updates: a saliency map between epochs, whose gradients nobody wants.
         used = is_own or any(b.used and b.place == backward.place for b in self.ledger.recent)
         seldom = _SELDOM if used else _SELDOM_OTHERS
-        if not used and times >= _UNREAD and self.session.woke < 0 and not _may_hook(backward.place):
+        if not used and times >= _UNREAD and self.session.woke < 0 and not _speaks_of(backward.place, _HOOK):
             seldom = _SELDOM_UNREAD
         if times < 2 or (times - 1) * seldom < self.ledger.updates - first:
             return
@@ -149,9 +158,9 @@ class GradientDiscarded(Diagnosis):
         )
 
 
-def _may_hook(place: Place | None) -> bool:
-    """May hooks have read the gradients of a pass, of parameters or of modules? Does its file speak of any?"""
-    return place is None or any("hook" in line for line in linecache.getlines(place[0].co_filename))
+def _speaks_of(place: Place | None, what: re.Pattern[str]) -> bool:
+    """Is it named anywhere in the file of a line? There it may have been done to the gradients of a pass, unheard."""
+    return place is None or any(what.search(line) for line in linecache.getlines(place[0].co_filename))
 
 
 class _Stepless:
