@@ -51,7 +51,7 @@ NumPy arrays, to be read only.
 | mark() | a number between those of the nodes made so far and those made later |
 | here(), is_library(file) | the user's line that is running; is a file part of the library? |
 | by_library() | is it a library of somebody else's that does what is being done, for the user's line? |
-| hears_looks() | would a look at a gradient be heard of where the program is now? |
+| hears_looks(file) | would every look at a gradient be heard of, in the code of a file? |
 | roots_running(), node_running(), operand_running() | of the backward pass under way: its root nodes (None: there is none), the node whose gradient is computed; what a forward operation is working on |
 | passes_untold() | backward passes since the last that was told, this one with them: at rest an engine need not tell each |
 | count_steps() | steps that an engine has not told at rest are written into the stories of their optimizers now |

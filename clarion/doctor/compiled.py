@@ -202,6 +202,7 @@ def _reading(original: Any) -> Any:
             with patching.as_it_was(), watching.out_of_sight():
                 found = original(self, frame, *args, **kwargs)
             if frame.f_code is not _STEP:
+                _note_given_up(frame.f_code, found)
                 return found
             skip_code(_STEP)
             return None if found is None or hasattr(found, "check_fn") else type(found)()  # as it is written
@@ -214,6 +215,12 @@ def _reading(original: Any) -> Any:
             modes.forget()
 
     return __call__
+
+
+def _note_given_up(code: Any, found: Any) -> None:
+    """Dynamo made nothing of this code: it runs as it is, and nobody listens. NOTE [Uncompiled]"""
+    if getattr(found, "guarded_code", found) is None:
+        engine.given_up.add(code.co_filename)
 
 
 def _met(codes: set[Any]) -> None:

@@ -171,6 +171,7 @@ def forget() -> None:
     """A new session begins: nothing is known of any tensor."""
     _stories.clear()
     _others.clear()
+    given_up.clear()
     fills.forget()
 
 
@@ -238,11 +239,12 @@ is_library = lines.is_library
 by_library = lines.by_library
 
 
-def hears_looks() -> bool:
-    """Not where Dynamo has written code: what it gives up runs as it is, unheard."""
-    return not getattr(lines.generated, "seen", ())
+def hears_looks(file: str) -> bool:
+    """Not where Dynamo has given up some of the code that it was to compile."""
+    return file not in given_up
 
 
+given_up: set[str] = set()  # files
 mode_files: frozenset[str] = frozenset()  # set when listening begins
 
 

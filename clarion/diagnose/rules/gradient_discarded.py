@@ -16,14 +16,10 @@ from ..source.places import Place, here, text
 # Updates for each time that gradients are thrown away: more of them, and it is no habit of the loop. For a pass of a line that trains
 # otherwise, and for one of which no update ever used any.
 _SELDOM, _SELDOM_OTHERS = 4, 2
-_SELDOM_UNREAD, _UNREAD = (
-    16,
-    4,
-)  # The same as long as every look at a gradient is heard of, and how often it has to come then.
-_HOOK, _LOOK = (
-    re.compile("hook"),
-    re.compile(r"\.grad\b"),
-)  # what reads gradients, of parameters and of modules; or in compiled code
+# The same where every look at a gradient would have been heard of, and how often it has to come then.
+_SELDOM_UNREAD, _UNREAD = 16, 4
+# What reads gradients of parameters and of modules, unheard; and in code that was to be compiled.
+_HOOK, _LOOK = re.compile("hook"), re.compile(r"\.grad\b(?!\s*(\(|=[^=]))")
 _LOOKS = 8  # times per line that the modules are looked at
 _NEVER, _HEARD = 20, 4  # gradients of an optimizer that never steps, and times that it was heard to clear them
 
@@ -81,11 +77,8 @@ class GradientDiscarded(Diagnosis):
         self._pending = still
         if clear.unused and clear.finite and any(_is_trained(leaf) for leaf in clear.leaves):
             looked = self._is_inspection(clear)
-            unheard = not engine.hears_looks()
-            self._pending += [
-                _Thrown(b, clear.place, self.ledger.updates, looked or (unheard and _speaks_of(b.place, _LOOK)))
-                for b in clear.unused
-            ]
+            unused = [b for b in clear.unused if not _may_be_looked_at(b.place)]
+            self._pending += [_Thrown(b, clear.place, self.ledger.updates, looked) for b in unused]
 
     def near_cleared(self, leaves: Any) -> None:
         """Does an optimizer clear new gradients that it never stepped with? (Another may have used a part of the same pass.)"""
@@ -161,6 +154,10 @@ class GradientDiscarded(Diagnosis):
 def _speaks_of(place: Place | None, what: re.Pattern[str]) -> bool:
     """Is it named anywhere in the file of a line? There it may have been done to the gradients of a pass, unheard."""
     return place is None or any(what.search(line) for line in linecache.getlines(place[0].co_filename))
+
+
+def _may_be_looked_at(place: Place | None) -> bool:
+    return place is not None and not engine.hears_looks(place[0].co_filename) and _speaks_of(place, _LOOK)
 
 
 class _Stepless:
