@@ -95,3 +95,22 @@ def test_threads_share_the_shelves():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_threads_prepare_the_same_launch_at_once():
+    begins, wrong = threading.Barrier(4), []
+
+    def work(number: int) -> None:
+        for n in range(3000, 3060):  # each size is prepared anew
+            x = torch.full((n, 5), float(number), device="cuda")
+            begins.wait()
+            sums = [x.sum(0)[0].item() for _ in range(5)]
+            if sums != [float(number * n)] * 5:
+                wrong.append((n, number, sums))
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -159,11 +159,12 @@ class Launch:
         values = (c_uint64 * len(written))(*written)
         first = addressof(values)
         pointers = (c_uint64 * len(written))(*[first + 8 * i for i in range(len(written))])
-        self._alive = compiled, pointers
         varying = [_CODES[n.dtype.char] for n in self.numbers[: self.varying]]
         pack = Struct(f"{len(arrays)}Q{''.join(varying)}").pack_into
         told = compiled.function.ptr, *self.grid, compiled.threads, compiled.shared, addressof(pointers)
-        return _runner(len(arrays), self.varying)(self._oddly, values, pack, threading.Lock(), *told)  # type: ignore[no-any-return]
+        run = _runner(len(arrays), self.varying)(self._oddly, values, pack, threading.Lock(), *told)
+        run.kept = compiled, pointers  # (with itself: another thread may prepare one, too, while this one runs)
+        return run  # type: ignore[no-any-return]
 
 
 # Written out for a number of arrays: a loop over them would cost as much as the driver. What is written down is launched before
