@@ -239,13 +239,13 @@ def hand_to_numpy(tensor: Tensor) -> None:
     counter = tensor._counter()
     counter.exported = counter.watched = True
     if hub.silently_overwritten is not None and modes.watched and counter is not INFERENCE:
-        array = tensor._array
-        counter.handed = provenance.here(), counter.n, counter.silent, _where(array), fingerprint(array)
+        counter.handed = provenance.here(), counter.n, counter.silent, _where(tensor._array), fingerprint(tensor._array)
 
 
 def _where(array: Any) -> tuple[Any, ...]:
-    """Which memory this is: views of one tensor have one counter, and each its own values."""
-    return array.__array_interface__["data"][0], array.shape, array.strides
+    """Which memory this is: views of one tensor have one counter, and each its own values (of any shape, where they have no gaps)."""
+    extent = array.nbytes if array.flags.c_contiguous else (array.shape, array.strides)
+    return array.__array_interface__["data"][0], extent
 
 
 def is_lent(tensor: Tensor) -> bool:
