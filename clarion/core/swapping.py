@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
+
+_NUMBERS = itertools.count(-1, -1)  # no address is one of them
 
 
 def swap_tensors(t1: Any, t2: Any) -> None:
@@ -17,3 +20,4 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     t1.__dict__.update(t2.__dict__)
     t2.__dict__.clear()
     t2.__dict__.update(own)
+    t1.__dict__["_number"], t2.__dict__["_number"] = next(_NUMBERS), next(_NUMBERS)  # see Tensor._cdata

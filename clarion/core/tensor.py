@@ -138,7 +138,7 @@ class Tensor(Description, Methods):
     @property
     def _cdata(self) -> int:
         """What is one for a tensor and another for every other: libraries ask whether two names mean the same tensor."""
-        return id(self)
+        return self.__dict__.get("_number") or id(self)
 
     def _is_view(self) -> bool:
         return self._view is not None and type(self._view) is not Turned

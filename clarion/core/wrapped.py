@@ -36,7 +36,7 @@ class _State(threading.local):
 
 state = _State()
 CLASSES: set[type] = set()  # that compute for themselves
-_KEPT_APART = ("_grad", "_hooks", "_story", "_is_parameter")  # of one tensor, not of its values
+_KEPT_APART = ("_grad", "_hooks", "_number", "_story", "_is_parameter")  # of one tensor, not of its values
 
 
 class WrapperArray:

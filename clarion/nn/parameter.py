@@ -46,7 +46,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     def __new__(cls, data: Any = None, requires_grad: bool = True, **kept: Any) -> Parameter:
         # Libraries make a parameter anew from the attributes of another (`vars(old)`): our own are left behind.
-        if kept.keys() - {"_story", "_grad", "_hooks"}:
+        if kept.keys() - {"_story", "_grad", "_hooks", "_number"}:
             raise TypeError(f"Parameter.__new__() got an unexpected keyword argument {next(iter(kept))!r}")
         if data is None:
             data = empty_tensor()

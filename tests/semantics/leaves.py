@@ -445,3 +445,21 @@ def what_a_tensor_lists(t):
     listed = dir(x)
     asked = [hasattr(x, name) for name in listed if name != "imag"]
     return "note" in listed, "volatile" in listed, "__cuda_array_interface__" in listed, all(asked)
+
+
+def identities_after_a_swap(t):
+    import copy
+
+    a, b = t.nn.Parameter(t.ones(2)), t.nn.Parameter(t.zeros(3))
+    was = [a._cdata, b._cdata]
+    t.utils.swap_tensors(a, b)
+    now, copied = [a._cdata, b._cdata], copy.deepcopy(a)
+    layer = t.nn.Linear(2, 3)
+    before = {name: (id(p), p._cdata) for name, p in layer.named_parameters()}
+    t.__future__.set_swap_module_params_on_conversion(True)
+    try:
+        layer.to(t.float64)
+    finally:
+        t.__future__.set_swap_module_params_on_conversion(False)
+    moved = [(id(p) == before[name][0], p._cdata == before[name][1]) for name, p in layer.named_parameters()]
+    return len({*was, *now}) >= 2, now[0] != was[0], now[1] != was[1], copied._cdata in now, a.tolist(), moved

@@ -91,7 +91,9 @@ _OURS = frozenset(copyreg._slotnames(Tensor))  # type: ignore[attr-defined]
 def _attributes(x: Tensor) -> dict[str, Any]:
     """What the user hung on a tensor, without the engine's own: gradient, hooks, node of accumulation."""
     return {
-        name: value for name, value in x.__dict__.items() if name not in ("_accumulator", "_grad", "_hooks", "_story")
+        name: value
+        for name, value in x.__dict__.items()
+        if name not in ("_accumulator", "_grad", "_hooks", "_number", "_story")
     }
 
 
