@@ -10,11 +10,13 @@ from typing import Any
 from .._ops import RUNNING, OpOverload, in_atens_order, in_own_order, ops, overload_of
 from ..core import below, overriding, wrapped
 from ..core.dtypes import bool_
+from ..core.inplace import rebase, refuse, wrote
 from ..core.modes import no_grad, recording
 from ..core.namespace import lifted
 from ..core.overriding import Disabled
 from ..core.tensor import Tensor
 from ..ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
+from ..ops.indexing import writing
 from ..ops.indexing.reading import parse, take_index, walk
 from ..ops.indexing.writing import put_index, setitem
 from .pieces import PIECES
@@ -258,7 +260,8 @@ def _put(x: Any, target: Any, tensors: Any, values: Any, accumulate: bool) -> No
     """Writing to where index tensors and masks say."""
     own = overriding._under[put_index]
     classes = () if wrapped.state.off else wrapped.wrapping((x, values, *(each for _, each in tensors)))
-    if not classes or (recording() and (x.requires_grad or values.requires_grad)):
+    recorded = recording() and (x.requires_grad or values.requires_grad)
+    if not classes or (recorded and (x._view is not None or type(x) not in wrapped.CLASSES)):
         own(x, target, tensors, values, accumulate)
         return
 
@@ -268,8 +271,17 @@ def _put(x: Any, target: Any, tensors: Any, values: Any, accumulate: bool) -> No
         return x
 
     given = (x, _listed(tensors), values, *([True] if accumulate else ()))
+    if not recorded:
+        _ask(ops.aten.index_put_.default, classes, given, {}, run)
+        x._counter().n += 1
+        return
+    op, inputs, params, spread = writing.put_plan(x._array, tensors, values, accumulate)
+    inputs = (x, spread, *inputs)
+    refuse(x, "index_put_")
+    before = writing._before(op, x, inputs)
     _ask(ops.aten.index_put_.default, classes, given, {}, run)
-    x._counter().n += 1
+    wrote(x)
+    rebase(op, x, (before, *inputs[1:]), params)
 
 
 def _assigned(self: Any, index: Any, value: Any) -> None:
@@ -277,11 +289,13 @@ def _assigned(self: Any, index: Any, value: Any) -> None:
     own = overriding._under[setitem]
     items = None if wrapped.state.off else parse(index)
     recorded = recording() and (self.requires_grad or (isinstance(value, Tensor) and value.requires_grad))
-    if recorded or items is None or not wrapped.wrapping((self, value, items)):
+    if items is None or not wrapped.wrapping((self, value, items)):
         own(self, index, value)
         return
     part, tensors = walk(self, items, lifted)
-    if tensors:
+    if recorded and (not tensors or part is not self):
+        own(self, index, value)
+    elif tensors:
         _put(part, None, tensors, value if isinstance(value, Tensor) else _tensor_of(part, value), False)
     elif isinstance(value, Tensor):
         METHODS["copy_"](part, value)

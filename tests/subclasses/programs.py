@@ -219,7 +219,10 @@ def assigned() -> Any:
     x[x > 4] = -1.0
     SEEN.clear()
     x.index_put_((torch.tensor([0]),), torch.ones(1), accumulate=True)
-    return found, plain(x), SEEN[:]
+    z = Logging(torch.arange(4.0), requires_grad=True)
+    (w := z * 2)[w > 3] = 0.0
+    w.sum().backward()
+    return found, plain(x), SEEN[:1], plain(w), plain(z.grad)
 
 
 def not_finite() -> Any:
