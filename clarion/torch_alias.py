@@ -218,8 +218,11 @@ def install() -> Callable[[], None]:
     finder = TorchFinder()
     before = {name: sys.modules.pop(name) for name in _torch_modules()}
     names = clarion.__name__, clarion.__version__, clarion.version.__version__
+    places = {cls: cls.__module__ for cls in _classes()}
     sys.meta_path.insert(0, finder)
     clarion.__name__ = "torch"
+    for cls, place in _classes().items():
+        cls.__module__ = place
     # Programs compare it with PyTorch's releases.
     clarion.__version__ = clarion.version.__version__ = TorchVersion(f"{PYTORCH}+clarion")
     _hide_rooms()
@@ -228,6 +231,8 @@ def install() -> Callable[[], None]:
     def undo() -> None:
         leave_alone()
         clarion.__name__, clarion.__version__, clarion.version.__version__ = names
+        for cls, own in places.items():
+            cls.__module__ = own
         sys.meta_path.remove(finder)
         _show_rooms()
         for name in _torch_modules():
@@ -235,6 +240,12 @@ def install() -> Callable[[], None]:
         sys.modules.update(before)
 
     return undo
+
+
+def _classes() -> dict[type, str]:
+    """What programs print the types of, and the modules that PyTorch says these are in: `print(type(x))` is <class 'torch.Tensor'>."""
+    found = {getattr(clarion, name): "torch" for name in ("Tensor", "Size", "dtype", "device")}
+    return found | {clarion.nn.Parameter: "torch.nn.parameter"}
 
 
 class alias:  # it is called like a function

@@ -74,7 +74,8 @@ _kinds |= dict.fromkeys((int, float, bool, complex, str, type(None), slice, dict
 def _kind(of: type) -> int:
     kind = _IGNORED
     function = getattr(of, "__torch_function__", None)
-    if function is not None and function is not disabled:
+    theirs = any(base.__module__ == "torch._C" for base in of.__mro__)  # a tensor of PyTorch's would call us again
+    if function is not None and function is not disabled and not theirs:
         kind = _TAKES
     elif issubclass(of, (list, tuple)) and of.__name__ != "Size":
         kind = _HOLDS

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import os
+import pickle
 import subprocess
 import sys
 
@@ -205,3 +206,14 @@ def test_a_bare_call_holds_to_the_end():
         text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_types_say_that_they_are_pytorchs_as_long_as_it_holds():
+    x = clarion.ones(2)
+    kinds = type(x), type(x.shape), type(x.dtype), type(x.device), clarion.nn.Parameter
+    before = [str(kind) for kind in kinds]
+    with alias():
+        names = ["torch.Tensor", "torch.Size", "torch.dtype", "torch.device", "torch.nn.parameter.Parameter"]
+        assert [str(kind) for kind in kinds] == [f"<class '{name}'>" for name in names]
+        assert pickle.loads(pickle.dumps(kinds)) == kinds
+    assert [str(kind) for kind in kinds] == before

@@ -35,3 +35,15 @@ def test_the_next_call_is_as_before():
     with pytest.raises(TypeError):
         torch.exp(OURS)
     assert type(clarion.exp(OURS.as_subclass(Kind))) is Kind
+
+
+@pytest.mark.parametrize("case", [case for case in MIXED if case.startswith("our")])
+def test_also_where_classes_take_calls_over(case):
+    class TakesOver:
+        @classmethod
+        def __torch_function__(cls, function, kinds, args=(), kwargs=None):
+            return "taken"
+
+    assert clarion.exp(TakesOver()) == "taken"
+    with pytest.raises(TypeError, match="in a program that imports clarion, too"):
+        MIXED[case]()
