@@ -101,7 +101,7 @@ def _half_steps(start: float, end: float, n: int, dtype: Any) -> Any:
 
 def _integer_steps(start: Any, end: Any, n: int, dtype: Any) -> Any:
     """Integers: the ends are truncated, the steps taken in float64, each number truncated."""
-    first, last = int(start), int(end)
+    first, last = (int(np.array(int(each)).astype(dtype)) for each in (start, end))
     moved = (last - first) / (n - 1) * np.arange(n - n // 2, dtype=np.float64)
     return np.concatenate([first + moved[: n // 2], last - moved[::-1]]).astype(np.int64).astype(dtype)
 

@@ -16,7 +16,7 @@ from .. import linalg as _linalg
 from ..absent import rest
 from ..core.dtypes import bool_, float32, int8, int16, int32, int64, strided, uint8
 from ..core.dtypes import iinfo as _iinfo
-from ..errors import ArgumentIndexError, EngineError, NotSupportedError
+from ..errors import ArgumentIndexError, ArgumentTypeError, ArgumentValueError, EngineError, NotSupportedError
 from ..ops.faces.api import FUNCTIONS as _FUNCTIONS
 from ..ops.faces.api import NN_FUNCTIONAL as _NN
 
@@ -28,9 +28,10 @@ _SMALL = (uint8, bool_, int8, int16, int32)
 
 
 def _filled(input: Any, mask: Any, value: Any) -> Any:
-    """The input, with `value` where the mask is false."""
+    """The input, with `value` (or what that says of the input) where the mask is false."""
     if mask is None:
         return input
+    value = value(input) if callable(value) else value
     return _FUNCTIONS["where"](
         _whole(mask, input), input, _FUNCTIONS["tensor"](value, dtype=input.dtype, device=input.device)
     )
@@ -53,12 +54,23 @@ def _sparse(name: str, input: Any, dim: Any, keepdim: bool, dtype: Any, mask: An
     return masked.reduced(name, input, _dims(dim, input.ndim), bool(keepdim), dtype, mask, nothing)
 
 
-def _lowest(input: Any) -> Any:
-    return -math.inf if input.is_floating_point() or input.is_complex() else _iinfo(input.dtype.numpy).min
+def _lowest(input: Any, name: str = "amax") -> Any:
+    if input.is_complex() and name == "logsumexp":
+        return -math.inf
+    return -math.inf if input.is_floating_point() else _whole_numbers(input, name).min
 
 
-def _highest(input: Any) -> Any:
-    return math.inf if input.is_floating_point() else _iinfo(input.dtype.numpy).max
+def _highest(input: Any, name: str = "amin") -> Any:
+    return math.inf if input.is_floating_point() else _whole_numbers(input, name).max
+
+
+def _whole_numbers(input: Any, name: str) -> Any:
+    """What integers of the input's type there are; its type may have no least and no greatest one."""
+    if input.dtype is bool_:
+        raise NotSupportedError(f"identity of {name} on {input.dtype} input")
+    if input.is_complex():
+        raise ArgumentTypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
+    return _iinfo(input.dtype.numpy)
 
 
 def _dims(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -108,7 +120,7 @@ def amax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     """The largest of what the mask shows."""
     if input.layout is not strided:
         return _sparse("amax", input, dim, keepdim, dtype or input.dtype, mask)
-    result = _FUNCTIONS["amax"](_filled(input, mask, _lowest(input)), _dims(dim, input.ndim), bool(keepdim))
+    result = _FUNCTIONS["amax"](_filled(input, mask, _lowest), _dims(dim, input.ndim), bool(keepdim))
     return result.to(dtype or input.dtype)
 
 
@@ -116,18 +128,22 @@ def amin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     """The smallest of what the mask shows."""
     if input.layout is not strided:
         return _sparse("amin", input, dim, keepdim, dtype or input.dtype, mask)
-    result = _FUNCTIONS["amin"](_filled(input, mask, _highest(input)), _dims(dim, input.ndim), bool(keepdim))
+    result = _FUNCTIONS["amin"](_filled(input, mask, _highest), _dims(dim, input.ndim), bool(keepdim))
     return result.to(dtype or input.dtype)
 
 
 def argmax(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Where the largest of what the mask shows lies."""
-    return _FUNCTIONS["argmax"](_filled(input, mask, _lowest(input)), dim, bool(keepdim)).to(dtype or input.dtype)
+    return _FUNCTIONS["argmax"](_filled(input, mask, lambda x: _lowest(x, "argmax")), dim, bool(keepdim)).to(
+        dtype or input.dtype
+    )
 
 
 def argmin(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """Where the smallest of what the mask shows lies."""
-    return _FUNCTIONS["argmin"](_filled(input, mask, _highest(input)), dim, bool(keepdim)).to(dtype or input.dtype)
+    return _FUNCTIONS["argmin"](_filled(input, mask, lambda x: _highest(x, "argmin")), dim, bool(keepdim)).to(
+        dtype or input.dtype
+    )
 
 
 def _count(input: Any, dim: Any, keepdim: bool, mask: Any) -> Any:
@@ -140,8 +156,11 @@ def mean(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = Non
     if input.layout is not strided:
         return _sparse("mean", input, dim, keepdim, dtype or input.dtype, mask)
     kind = dtype or input.dtype
-    if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-        raise EngineError("mean(): could not infer output dtype: expected a floating or complex dtype")
+    if not (kind.is_floating_point or kind.is_complex):
+        what = "Input dtype" if dtype is None else "Optional dtype"
+        raise ArgumentValueError(
+            f"mean(): Could not infer output dtype. {what} must be either a floating point or complex dtype. Got: {kind}"
+        )
     total = sum(input, dim, keepdim=bool(keepdim), dtype=kind, mask=mask)
     return _FUNCTIONS["div"](total, _count(input, dim, bool(keepdim), mask))
 
@@ -166,7 +185,7 @@ def norm(
 
 def logsumexp(input: Any, dim: Any = None, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Any:
     """The logarithm of the sum of the exponentials of what the mask shows."""
-    masked = _filled(input, mask, _lowest(input))
+    masked = _filled(input, mask, lambda x: _lowest(x, "logsumexp"))
     return _FUNCTIONS["logsumexp"](masked, _dims(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
@@ -221,7 +240,7 @@ def is_masked_tensor(obj: Any, /) -> bool:
 
 def _normalised(name: str, fill: Callable[[Any], Any]) -> Callable[..., Any]:
     def function(input: Any, dim: int, *, dtype: Any = None, mask: Any = None) -> Any:
-        masked = _filled(input, mask, fill(input))
+        masked = _filled(input, mask, fill)
         return _NN[name](masked, _dims(dim, input.ndim)[0], dtype=dtype or input.dtype)
 
     function.__name__ = function.__qualname__ = name
@@ -242,7 +261,8 @@ def normalize(input: Any, ord: float, dim: int, *, eps: float = 1e-12, dtype: An
 
 def logaddexp(input: Any, other: Any, *, dtype: Any = None, input_mask: Any = None, other_mask: Any = None) -> Any:
     """The logarithm of the sum of two exponentials, of those that the masks show."""
-    first, second = _filled(input, input_mask, _lowest(input)), _filled(other, other_mask, _lowest(other))
+    lowest = lambda x: _lowest(x, "logaddexp")  # noqa: E731
+    first, second = _filled(input, input_mask, lowest), _filled(other, other_mask, lowest)
     return _FUNCTIONS["logaddexp"](first, second).to(dtype or input.dtype)
 
 
@@ -296,11 +316,11 @@ _IDENTITIES: dict[str, Callable[[Any], Any]] = {
     "prod": lambda x: 1,
     "cumprod": lambda x: 1,
     "amax": lambda x: _lowest(x),
-    "argmax": lambda x: _lowest(x),
-    "logaddexp": lambda x: _lowest(x),
-    "logsumexp": lambda x: _lowest(x),
+    "argmax": lambda x: _lowest(x, "argmax"),
+    "logaddexp": lambda x: _lowest(x, "logaddexp"),
+    "logsumexp": lambda x: _lowest(x, "logsumexp"),
     "amin": lambda x: _highest(x),
-    "argmin": lambda x: _highest(x),
+    "argmin": lambda x: _highest(x, "argmin"),
     "median": lambda x: math.nan,
 }
 

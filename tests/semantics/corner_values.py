@@ -446,3 +446,39 @@ def sparse_products_of_whole_numbers_stay_whole(t):
         t.addmm(x, x.to_sparse(), x, beta=3),
     ]
     return found, refusal(lambda: t.sparse.addmm(x, x.to_sparse(), x, alpha=2**40), 80)
+
+
+def masked_functions_of_bool_and_complex(t):
+    """What has no least or greatest value is refused where the mask would need one, and computed where there is no mask."""
+    found = []
+    for x in (t.tensor([True, False, True]), t.tensor([1 + 1j, 2, 0])):
+        for name in ("amax", "amin", "logsumexp", "argmax", "softmax", "softmin", "mean"):
+            for mask in (None, t.tensor([True, True, False])):
+                function = getattr(t.masked, name)
+                found.append(refusal(lambda: (y := function(x, 0, mask=mask)).tolist() and str(y.dtype), 40))
+    whole = t.ones(2, dtype=t.int32)
+    return (
+        found,
+        refusal(lambda: t.masked.mean(whole, 0), 120),
+        refusal(lambda: t.masked.mean(whole * 1.0, 0, dtype=t.int8), 120),
+    )
+
+
+def steps_in_small_types(t):
+    return (
+        [t.linspace(a, b, 4, dtype=t.uint8).tolist() for a, b in ((-2, 0), (-1, -4), (0.5, 9.7), (200, 3))],
+        [make(0, 1, n, dtype=t.bool).tolist() for make in (t.linspace, t.logspace) for n in (0, 1)],
+        refusal(lambda: t.linspace(0, 1, 2, dtype=t.bool)),
+    )
+
+
+def borders_of_any_number(t):
+    z, whole, small = t.ones(2, dtype=t.complex64), t.ones(2, dtype=t.int64), t.ones(2, dtype=t.uint8)
+    return (
+        [
+            t.constant_pad_nd(x, (1, 1), v).tolist()
+            for x, v in ((z, 2j), (z, 3), (whole, 1.5), (small, -1), (small, True))
+        ],
+        refusal(lambda: t.constant_pad_nd(t.ones(2), (1, 1), 1j)),
+        refusal(lambda: t.nn.functional.pad(z, (1, 1), value=1j)),
+    )

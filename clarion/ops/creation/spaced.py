@@ -136,7 +136,7 @@ def _space_options(name: str, start: Any, end: Any, steps: Any, options: dict[st
                 f"safely cast to passed dtype {FROM_NUMPY[kind].old}"
             )
         kind = inferred
-    if kind.kind == "b":
+    if kind.kind == "b" and count > 1:
         raise NotSupportedError(f"\"{name}_cpu\" not implemented for 'Bool'")
     return (*ends, count, kind, requires_grad, out, where)
 

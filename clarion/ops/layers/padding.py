@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.op import Op
 from ...errors import ArgumentTypeError, EngineError, NotSupportedError
+from ..elementwise.arithmetic import number
 from ..elementwise.cast import cast_number
 from ..faces.api import FUNCTIONS, functional
 from ..faces.autocast import autocast
@@ -54,11 +55,8 @@ def _whole_numbers(pad: Any) -> list[int]:
     return [int(each) for each in pad]
 
 
-@functional()
-@autocast("float32", when=_pads_by_content)
-def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
-    """Pad the last dimensions: `pad` holds (before, after) pairs, the last dimension's first."""
-    pad = _whole_numbers(pad)
+def _widths(input: Any, pad: Any) -> Any:
+    """(before, after) of each dimension, the first one's first."""
     if len(pad) % 2:
         raise EngineError("Padding length must be divisible by 2")
     n, ndim = len(pad) // 2, input._array.ndim
@@ -67,7 +65,17 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
             "Padding length should be less than or equal to two times the input dimension but got padding length "
             f"{len(pad)} and input of dimension {ndim}"
         )
-    widths = ((0, 0),) * (ndim - n) + tuple((pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n)))
+    return ((0, 0),) * (ndim - n) + tuple((pad[2 * i], pad[2 * i + 1]) for i in reversed(range(n)))
+
+
+@functional()
+@autocast("float32", when=_pads_by_content)
+def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
+    """Pad the last dimensions: `pad` holds (before, after) pairs, the last dimension's first."""
+    pad = _whole_numbers(pad)
+    widths, n, ndim = _widths(input, pad), len(pad) // 2, input._array.ndim
+    if isinstance(value, complex):
+        raise ArgumentTypeError("pad(): argument 'value' (position 4) must be float, not complex")
     if mode == "constant":
         _refuse_negative(input, widths)
         return constant_pad_nd_op.call(
@@ -120,8 +128,10 @@ def _check_copies(input: Any, widths: Widths, mode: str) -> None:
 
 
 def _constant_pad_nd(input: Any, pad_: Any, value: Any = 0) -> Any:
-    """`input` with a border of `value`; `pad_` counts from the last dimension."""
-    return pad(input, pad_, "constant", value)
+    """`input` with a border of `value`, any number; `pad_` counts from the last dimension."""
+    widths = _widths(input, _whole_numbers(pad_))
+    _refuse_negative(input, widths)
+    return constant_pad_nd_op.call(input, widths, cast_number(number("constant_pad_nd", value), input._array.dtype))
 
 
 FUNCTIONS["constant_pad_nd"] = _constant_pad_nd
