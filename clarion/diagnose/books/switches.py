@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import inspect
 import linecache
 import re
 import sys
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import engine
+from ..source.installed import is_installed
 from ..source.places import Place, Where, source
 
 if TYPE_CHECKING:
@@ -86,6 +88,11 @@ class Switch:
             return True
         return code.co_code[lasti] in _WITH or source(self.place).startswith(("with ", "async with "))
 
+    def is_installed(self) -> bool:
+        """Does an installed package do it, for something of its own?"""
+        code = self.place[0] if self.decorates is None else getattr(inspect.unwrap(self.decorates), "__code__", None)
+        return code is not None and is_installed(code.co_filename)
+
     def is_orphan(self) -> bool:
         """Has the frame ended that it was entered for? NOTE [Leaks]."""
         if self.decorates is not None or self.own:
@@ -145,7 +152,7 @@ def _entering() -> Any:
 
 def _decorator_line(function: Any, otherwise: Place) -> Where:
     """The line of the decorator above a function: the code of a function begins at its first one."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function), "__code__", None)  # of the function itself, below other decorators
     if code is None:
         return otherwise
     first: int = code.co_firstlineno
@@ -332,9 +339,11 @@ class Switches:
         return self._thread.stack
 
     def ended_since(self, passes: int) -> Switch | None:
-        """The last block without recording that was entered and left after so many backward passes."""
+        """The program's last block without recording that was entered and left after so many backward passes."""
         ended = self._thread.ended
-        return ended if ended is not None and not ended.recording and ended.passes >= passes else None
+        if ended is None or ended.recording or ended.passes < passes or ended.is_installed():
+            return None
+        return ended
 
 
 def _tidy(stack: list[Switch]) -> None:
