@@ -77,6 +77,14 @@ def test_other_streams_have_read_what_is_lent_again():
     assert [(y.min().item(), y.max().item()) for y in found] == [(i + 1.0, i + 1.0) for i in range(50)]
 
 
+def on_four_threads(work):
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def test_threads_share_the_shelves():
     wrong = []
 
@@ -89,11 +97,7 @@ def test_threads_share_the_shelves():
                 if value.sum().item() != 200.0 * expected:
                     wrong.append(expected)
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    on_four_threads(work)
     assert not wrong
 
 
@@ -108,9 +112,5 @@ def test_threads_prepare_the_same_launch_at_once():
             if sums != [float(number * n)] * 5:
                 wrong.append((n, number, sums))
 
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    on_four_threads(work)
     assert not wrong

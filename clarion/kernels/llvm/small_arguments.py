@@ -50,3 +50,12 @@ def numbers_of(f: Function, thing: str, dims: str) -> str:
         item = f.load("ptr", f.element(f.offset(thing, str(ITEM)), k, "ptr"))
         f.store("i64", whole_number(f, item), f.element(dims, k, "i64"))
     return several
+
+
+def give_both(f: Function, one: str, other: str) -> None:
+    """The end of a function that gives two new arrays."""
+    pair = f.let(f"call ptr {api(f, 'new_tuple')}(i64 2)")
+    when_not(f, f.op("icmp ne", "ptr", pair, "null"), "ptr null")
+    for k, item in enumerate((one, other)):
+        f.let(f"call i32 {api(f, 'set_item')}(ptr {pair}, i64 {k}, ptr {item})")
+    f.end(f"ptr {pair}")

@@ -4,9 +4,9 @@ calls]). The first of equals is taken, and the first NaN before any number. Othe
 
 from __future__ import annotations
 
-from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, every, new_array, of, same, when_not
+from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, every, new_array, of, same
 from .plan import at, field
-from .small_arguments import DIMENSIONS, begin, few, ndim_of, need, numbers_of
+from .small_arguments import DIMENSIONS, begin, few, give_both, ndim_of, need, numbers_of
 from .text import Function, literal
 
 OTHERWISE, SMALLEST, INT64, WORDS = range(4)  # a card: where else to go, is it the smallest?, a type
@@ -77,11 +77,7 @@ def _found() -> Function:
             target = f.op("add", "i64", f.op("mul", "i64", o, inner), k)
             f.store(scalar, top.get(), f.element(of(f, best, DATA), target, scalar))
             f.store("i64", where.get(), f.element(of(f, places, DATA), target, "i64"))
-    pair = f.let(f"call ptr {api(f, 'new_tuple')}(i64 2)")
-    when_not(f, f.op("icmp ne", "ptr", pair, "null"), "ptr null")
-    for k, item in enumerate((best, places)):
-        f.let(f"call i32 {api(f, 'set_item')}(ptr {pair}, i64 {k}, ptr {item})")
-    f.end(f"ptr {pair}")
+    give_both(f, best, places)
     return f
 
 

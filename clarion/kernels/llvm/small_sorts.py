@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..portable.indexing.equals import SHORT
 from .api import DATA, DECLINED, DESCR, DIMS, NDIM, TYPE, adjacent, api, every, of, same, when_not
 from .plan import at, field
-from .small_arguments import begin, few, ndim_of, need, whole_number
+from .small_arguments import begin, few, give_both, ndim_of, need, whole_number
 from .text import Function
 
 # a card: where else to go, whole rows?, a type, how long rows keep the order of equals
@@ -184,10 +184,7 @@ def _pair(f: Function, found: str, numbers: str, right: str) -> None:
             f.line(f"call void {api(f, 'decref')}(ptr {each})")
         f.line(f"ret {_NO}")
         f.begin(*f.labels("unreachable"))
-    pack = f.let(f"call ptr {api(f, 'new_tuple')}(i64 2)")
-    for place, each in enumerate((found, numbers)):
-        f.let(f"call i32 {api(f, 'set_item')}(ptr {pack}, i64 {place}, ptr {each})")
-    f.end(f"ptr {pack}")
+    give_both(f, found, numbers)
 
 
 KERNELS = {"topk": (0, 0), "sort": (1, SHORT), "sort_stable": (1, LONGEST)}

@@ -5,9 +5,9 @@ much work, go elsewhere.
 from __future__ import annotations
 
 from . import pooling_text
-from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, new_array, of, same, when_not
+from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, new_array, of, same
 from .plan import at
-from .small_arguments import DIMENSIONS, WORK, begin, few, ndim_of, need, numbers_of
+from .small_arguments import DIMENSIONS, WORK, begin, few, give_both, ndim_of, need, numbers_of
 from .text import Function
 
 OTHERWISE, INT64, WORDS = range(3)  # a card: where else to go, a type
@@ -57,11 +57,7 @@ def _largest() -> Function:
     for kind, scalar in ((single, "float"), (double, "double")):
         with f.when(kind):
             f.line(f"call void @largest_{scalar}_chunk(ptr {context}, i64 0)")
-    pair = f.let(f"call ptr {api(f, 'new_tuple')}(i64 2)")
-    when_not(f, f.op("icmp ne", "ptr", pair, "null"), "ptr null")
-    for k, item in enumerate((best, places)):
-        f.let(f"call i32 {api(f, 'set_item')}(ptr {pair}, i64 {k}, ptr {item})")
-    f.end(f"ptr {pair}")
+    give_both(f, best, places)
     return f
 
 
