@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from .absent import pytorch_names, refusal
-from .core import overriding
+from .core import below, overriding
+from .core.modes import no_grad
 from .core.tensor import Tensor
 from .errors import EngineError
 from .ops.faces.api import FUNCTIONS, METHODS, NN_FUNCTIONAL
@@ -55,6 +56,23 @@ class _Running(threading.local):
 
 
 RUNNING = _Running()
+
+
+def modes_ask() -> bool:
+    """Is a mode entered that sees operations below the graph?"""
+    watchers = below.state.watchers
+    return bool(watchers) and hasattr(getattr(watchers[-1], "__self__", None), "__torch_dispatch__")
+
+
+def ask_mode(overload: OpOverload, classes: Any, args: Any, kwargs: Any, onward: Callable[..., Any]) -> Any:
+    """Give an operation to the innermost mode; its call of the operation goes `onward`, where the mode sees nothing."""
+    watchers, before = below.state.watchers, (RUNNING.overload, RUNNING.run)
+    below.state.watchers, RUNNING.overload, RUNNING.run = watchers[:-1], overload, onward
+    try:
+        with no_grad(), overriding.Disabled():
+            return watchers[-1].__self__.__torch_dispatch__(overload, tuple(classes), args, kwargs)  # type: ignore[attr-defined]
+    finally:
+        below.state.watchers, (RUNNING.overload, RUNNING.run) = watchers, before
 
 
 def _takers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
@@ -146,6 +164,7 @@ class _OpNamespace(types.ModuleType):
     def __init__(self, name: str) -> None:
         super().__init__(f"torch.ops.{name}")
         self._name = name
+        self._packets: dict[str, OpOverloadPacket] = {}  # of declared operations, which may be declared anew
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name not in FORMS:
@@ -154,9 +173,13 @@ class _OpNamespace(types.ModuleType):
         run = DECLARED.get(qualified) or (_aten(name) if self._name == "aten" else None)
         if run is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
-        found = OpOverloadPacket(qualified, run)
-        if self._name == "aten":  # declared ones may be declared anew
+        found = self._packets.get(name)
+        if found is None or found._run is not run:
+            found = OpOverloadPacket(qualified, run)
+        if self._name == "aten":
             setattr(self, name, found)
+        else:
+            self._packets[name] = found
         return found
 
     def __contains__(self, name: str) -> bool:

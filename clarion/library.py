@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ._ops import DECLARED
+from ._ops import DECLARED, OpOverload, ask_mode, modes_ask, ops
 from .absent import rest
 from .core.function import Function
 from .core.tensor import Tensor
@@ -35,7 +36,7 @@ class CustomOpDef:
         if self._kernel is None:
             raise EngineError(f"{self._qualname} has no kernel: it was declared, and never implemented")
         if self._backward is None:
-            output = self._kernel(*args, **kwargs)
+            output = self._compute(*args, **kwargs)
         else:
             if self._autograd is None:
                 self._autograd = _function_of(self)
@@ -43,6 +44,20 @@ class CustomOpDef:
         if hub.declared is not None:
             hub.declared(self._qualname, args, kwargs, output)
         return output
+
+    @property
+    def _opoverload(self) -> OpOverload:
+        return getattr(getattr(ops, self._namespace), self._name).default  # type: ignore[no-any-return]
+
+    def _compute(self, *args: Any, **kwargs: Any) -> Any:
+        """Below the graph: modes see it, then classes that compute for themselves, then the kernel has its turn."""
+        wrapping = sys.modules.get("clarion.core.wrapped")  # whoever has such a class has loaded it
+        classes = [] if wrapping is None or wrapping.state.off else wrapping.wrapping((*args, *kwargs.values()))
+        if classes:
+            return wrapping.ask(self._opoverload, classes, args, kwargs, lambda a, k: self._compute(*a, **k))  # type: ignore[union-attr]
+        if modes_ask():
+            return ask_mode(self._opoverload, (), args, kwargs, lambda a, k: self._compute(*a, **k))
+        return self._kernel(*args, **kwargs)  # type: ignore[misc]
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         assert self._kernel is not None
@@ -85,29 +100,25 @@ class CustomOpDef:
 
 def _function_of(op: CustomOpDef) -> type[Function]:
     """The autograd.Function of an operation with a rule."""
-    kernel, backward, setup = op._kernel, op._backward, op._setup
-    assert kernel is not None
+    backward, setup = op._backward, op._setup
     assert backward is not None
     keyword = (
         {p.name for p in inspect.signature(setup).parameters.values() if p.kind is p.KEYWORD_ONLY} if setup else ()
     )
 
-    class Custom(Function):
-        @staticmethod
-        def forward(*args: Any) -> Any:
-            return kernel(*args)
+    def forward(*args: Any) -> Any:
+        return op._compute(*args)
 
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            if setup is not None:
-                setup(ctx, inputs, output, **({"keyword_only_inputs": {}} if "keyword_only_inputs" in keyword else {}))
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        if setup is not None:
+            setup(ctx, inputs, output, **({"keyword_only_inputs": {}} if "keyword_only_inputs" in keyword else {}))
 
-        @staticmethod
-        def backward(ctx: Any, *grads: Any) -> Any:
-            return backward(ctx, *grads)
+    def backwards(ctx: Any, *grads: Any) -> Any:
+        return backward(ctx, *grads)
 
-    Custom.__name__ = Custom.__qualname__ = f"GeneratedBackwardFor_{op._namespace}_{op._name}"
-    return Custom
+    methods = {"forward": forward, "setup_context": setup_context, "backward": backwards}
+    name = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"  # nodes go by it
+    return type(Function)(name, (Function,), {title: staticmethod(each) for title, each in methods.items()})
 
 
 def custom_op(

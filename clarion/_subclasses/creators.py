@@ -85,13 +85,13 @@ def _asked() -> bool:
     """Is a mode entered, and is it the program that calls (not an operation, which makes what it needs)?"""
     if not below.state.watchers:
         return False
-    frame, name = sys._getframe(2), ""
-    while frame.f_back is not None:
+    frame: Any = sys._getframe(2)
+    while frame is not None:
         name = frame.f_globals.get("__name__", "")
         if name != overriding.__name__ and not frame.f_code.co_filename.startswith("<call of"):
-            break
+            return not name.startswith(("clarion.ops.", "clarion.core.", "clarion.kernels.", "clarion.autograd."))
         frame = frame.f_back
-    return not name.startswith(("clarion.ops.", "clarion.core.", "clarion.kernels.", "clarion.autograd."))
+    return True
 
 
 def _tell(watchers: tuple[Any, ...], overload: OpOverload, args: Any, kwargs: Any, make: Callable[..., Any]) -> Any:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._ops import RUNNING, OpOverload, in_atens_order, in_own_order, ops, overload_of
-from ..core import below, overriding, wrapped
+from .._ops import RUNNING, OpOverload, ask_mode, in_atens_order, in_own_order, modes_ask, ops, overload_of
+from ..core import overriding, wrapped
 from ..core.dtypes import bool_
 from ..core.inplace import rebase, refuse, wrote
 from ..core.modes import no_grad, recording
@@ -41,26 +41,18 @@ _WHOLE = (
 _SHOWN = ("t",)  # they end in an operation that is recorded
 
 
-def _ask_mode(overload: OpOverload, classes: Any, args: Any, kwargs: Any, run: Any) -> Any:
-    """Modes see an operation before classes do, the innermost first."""
-    watchers, before = below.state.watchers, (RUNNING.overload, RUNNING.run)
-
+def _onward(overload: OpOverload, run: Any) -> Any:
     def onward(args: Any, kwargs: Any) -> Any:
         left = [] if wrapped.state.off else wrapped.wrapping((*args, *kwargs.values()))
         return _ask(overload, left, args, kwargs, run) if left else run(args, kwargs)
 
-    below.state.watchers, RUNNING.overload, RUNNING.run = watchers[:-1], overload, onward
-    try:
-        with no_grad(), Disabled():
-            return watchers[-1].__self__.__torch_dispatch__(overload, tuple(classes), args, kwargs)  # type: ignore[attr-defined]
-    finally:
-        below.state.watchers, (RUNNING.overload, RUNNING.run) = watchers, before
+    return onward
 
 
 def _ask(overload: OpOverload, classes: Any, args: Any, kwargs: Any, run: Any) -> Any:
     """Give an operation to the classes, until one of them has an answer."""
-    if below.state.watchers and hasattr(getattr(below.state.watchers[-1], "__self__", None), "__torch_dispatch__"):
-        result = _ask_mode(overload, classes, args, kwargs, run)
+    if modes_ask():
+        result = ask_mode(overload, classes, args, kwargs, _onward(overload, run))
         if result is not NotImplemented:
             return result
     before = RUNNING.overload, RUNNING.run
@@ -322,7 +314,7 @@ def _item(self: Any) -> Any:
 
 def install() -> None:
     """Let the functions look that are no operations."""
-    wrapped.dispatch = dispatch
+    wrapped.dispatch, wrapped.ask = dispatch, _ask
     wrapped.PIECES.update(PIECES)
     for name in (*_LIKE, *_COMPARED):
         overriding.look_below(FUNCTIONS[name], _by_name(FUNCTIONS[name], name))

@@ -202,6 +202,8 @@ def enlist(cls: type, data: Any = None) -> None:
 
 # dispatch(operation or name, inputs and parameters as given, classes) -> the result: told by the room above.
 dispatch: Callable[..., Any] = NotImplemented
+# ask(overload, classes, arguments, keyword arguments, what computes it) -> the result: the same of what is no operation here.
+ask: Callable[..., Any] = NotImplemented
 # Operations that PyTorch shows to classes in pieces: what is done instead (NotImplemented: it is shown as it is).
 PIECES: dict[str, Callable[..., Any]] = {}
 

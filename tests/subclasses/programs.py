@@ -12,6 +12,8 @@ import json
 import sys
 from typing import Any
 
+from . import declared as declarations
+
 LIBRARY = sys.argv[1] if len(sys.argv) > 1 else "clarion"
 torch: Any = importlib.import_module(LIBRARY)
 nn = torch.nn
@@ -463,6 +465,11 @@ def made() -> Any:
     return [*found, dispatching.is_in_torch_dispatch_mode(include_infra_modes=False)]
 
 
+def declared() -> Any:
+    """Operations that programs declare."""
+    return declarations.declared(torch, Logging, SEEN, Seen, plain)
+
+
 def beside() -> Any:
     """Ordinary tensors are what they were."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -471,29 +478,9 @@ def beside() -> Any:
 
 
 PROGRAMS = [
-    logging,
-    second_order,
-    in_place,
-    two,
-    written,
-    assigned,
-    not_finite,
-    kept,
-    layers,
-    tangents,
-    applied,
-    quantized,
-    arguments,
-    with_data,
-    compared,
-    sent,
-    reductions,
-    whole,
-    stored,
-    modes_first,
-    made,
-    beside,
-]
+    logging, second_order, in_place, two, written, assigned, not_finite, kept, layers, tangents, applied,
+    quantized, arguments, with_data, compared, sent, reductions, whole, stored, modes_first, made, declared, beside,
+]  # fmt: skip
 
 if __name__ == "__main__":
     print(json.dumps({each.__name__: plain(each()) for each in PROGRAMS}))
