@@ -32,7 +32,7 @@ def _check(a: Any, b: Any, name: str) -> None:
         )
 
 
-@handles("mm", "smm", "spmm", "dsmm", "hspmm", "_sparse_mm")
+@handles("mm", "smm", "spmm", "dsmm", "_sparse_mm")
 def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
     """The product of two matrices; of two sparse ones it is sparse."""
     _check(_matrix(a, "mm"), _matrix(b, "mm"), "mm")
@@ -47,6 +47,15 @@ def mm(a: Any, b: Any, reduce: str | None = None) -> Any:
             raise EngineError(f"expected scalar type {a.dtype.old} but found {b.dtype.old}")
         return coo_mm_op.call(a._held, a._at[0], a._at[1], b, a.shape[0])
     return coo_mm_op.call(b._held, b._at[1], b._at[0], a.t(), b.shape[1]).t()
+
+
+@handles("hspmm")
+def hspmm(mat1: Any, mat2: Any) -> Any:
+    """The product of a sparse matrix and a dense one, of which the rows are kept that the first has entries in."""
+    if _matrix(mat1, "hspmm").shape[1] != _matrix(mat2, "hspmm").shape[0]:
+        raise EngineError(f"hspmm: Argument #3: Expected dim 0 size {mat1.shape[1]}, got {mat2.shape[0]}")
+    rows = new_tensor(np.unique(mat1._at._array[0]))
+    return make(rows.unsqueeze(0), mm(mat1, mat2)[rows], (mat1.shape[0], mat2.shape[1]))
 
 
 def _both_sparse(a: Any, b: Any) -> Any:
@@ -131,9 +140,13 @@ def bmm(a: Any, b: Any) -> Any:
             "products of batches: the first must be sparse and the second dense, each of 3 dimensions"
         )
     n, rows, inner = a.shape
-    at = a._at
-    whole = coo_mm_op.call(a._held, at[0] * rows + at[1], at[0] * inner + at[2], b.reshape(n * inner, -1), n * rows)
-    return whole.reshape(n, rows, b.shape[2])
+    for of_a, of_b, shown in ((0, 0, n), (2, 1, inner)):
+        if b.shape[of_b] != shown:
+            raise EngineError(f"bmm_sparse: 'self.size({of_a})' and 'mat2.size({of_b})' must match")
+    at, columns = a._at, b.shape[2]
+    held = b.reshape(n * inner, columns)
+    whole = coo_mm_op.call(a._held, at[0] * rows + at[1], at[0] * inner + at[2], held, n * rows)
+    return whole.reshape(n, rows, columns)
 
 
 @handles("addmm")

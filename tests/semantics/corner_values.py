@@ -482,3 +482,12 @@ def borders_of_any_number(t):
         refusal(lambda: t.constant_pad_nd(t.ones(2), (1, 1), 1j)),
         refusal(lambda: t.nn.functional.pad(z, (1, 1), value=1j)),
     )
+
+
+def targets_of_a_histogram(t):
+    x, one, two = t.tensor([1.0, 2.0]), t.empty(1), t.empty(2)
+    return (
+        refusal(lambda: t.histogram(x, 1, out=(one.double(), two)), 80),
+        refusal(lambda: t.histogram(x, 1, out=(one, two.double())), 90),
+        [each.tolist() for each in t.histogram(x, 1, out=(one, two))],
+    )

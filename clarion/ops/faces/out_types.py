@@ -51,6 +51,13 @@ def by_out(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], targets: Se
             raise DtypeError(f"Expected out tensor to have dtype {_c(kind)}, but got {_c(out.dtype)} instead")
         if name in ("quantile", "nanquantile"):
             raise DtypeError(f"{name}() out tensor must be same dtype as the input tensor")
+    if name == "histogram":
+        for what, target, where in zip(("hist", "bin_edges"), targets, ("", " for dimension 0"), strict=False):
+            if target.dtype is not kind:
+                raise DtypeError(
+                    f"torch.histogram: input tensor and {what} tensor should have the same dtype, but got input {_c(kind)} and "
+                    f"{what} {_c(target.dtype)}{where}"
+                )
     text = _TRUTHS.get(name)
     if text is not None and out.dtype.name not in ("bool", "uint8"):
         raise DtypeError(f"{name} {text.format(out.dtype.old)}")
