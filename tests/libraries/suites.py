@@ -68,9 +68,10 @@ ENVIRONMENT = {
 
 
 def version_of(name: str) -> str:
-    """The version of a library that is tried."""
-    lines = REQUIREMENTS.read_text().splitlines()
-    return next(line.partition("==")[2] for line in lines if line.lower().startswith(f"{name}=="))
+    """The version of a library that is tried (its name may be written with `-` or `_`, as pip takes it)."""
+    lines = [line.partition("==") for line in REQUIREMENTS.read_text().splitlines()]
+    plain = {known.lower().replace("_", "-"): version for known, _, version in lines}
+    return plain[name.lower().replace("_", "-")]
 
 
 def unpacked(name: str, folder: Path) -> Path:

@@ -55,6 +55,11 @@ LIBRARIES = {
     "transformers_tied": "transformers",
     "diffusers_stochastic": "diffusers",
     "torchmetrics_wrappers": "torchmetrics",
+    "linear_operator": "linear_operator",
+    "torchvision": "torchvision",
+    "torchmetrics_classes": "torchmetrics",
+    "pyro_examples": "pyro-ppl",
+    "torch_geometric_models": "torch_geometric",
 }  # fmt: skip
 
 
