@@ -48,6 +48,7 @@ AREAS = (
     "transforms",
     "sparse",
     "sparse_layouts",
+    "sparse_products",
     "masked_tensors",
     "memory",
     "turns",
