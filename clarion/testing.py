@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .core.devices import kind_of, to_host
-from .core.dtypes import EIGHT_BITS, FROM_NUMPY
+from .core.dtypes import EIGHT_BITS, FROM_NUMPY, strided
 from .core.op_node import cast
 from .core.tensor import Tensor, created
 from .errors import ArgumentTypeError, ArgumentValueError
@@ -43,6 +43,8 @@ class _Check:
             return self._sequences(actual, expected, path)
         if actual is None or expected is None:
             return None if actual is expected else self._at(f"None mismatch: {actual} is not {expected}", path)
+        if _is_sparse(actual) or _is_sparse(expected):
+            return self._sparse(actual, expected, path)
         pair = _arrays(actual, expected)
         if pair is None:
             raise ArgumentTypeError(
@@ -87,6 +89,30 @@ class _Check:
         text = _difference(to_host(a), to_host(e), rtol, atol, self.equal_nan)
         return None if text is None else self._at(text, path)
 
+    def _sparse(self, a: Any, e: Any, path: tuple[Any, ...]) -> str | None:
+        """Tensors of which one or both are sparse: of one layout their parts are compared, else their values."""
+        if not (isinstance(a, Tensor) and isinstance(e, Tensor)):
+            raise ArgumentTypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
+        asked = {"shape": True, "layout": self.flags["check_layout"], "dtype": self.flags["check_dtype"]}
+        for name, compared in asked.items():
+            one, other = getattr(a, name), getattr(e, name)
+            if compared and one != other:
+                return self._at(f"The values for attribute '{name}' do not match: {one} != {other}.", path)
+        if a.layout is not e.layout:
+            return self.compare(a.to_dense(), e.to_dense(), path)
+        name = str(a.layout).removeprefix("torch.sparse_").upper()
+        if a._nnz() != e._nnz():
+            what = f"The number of specified values in sparse {name} tensors does not match"
+            return self._at(f"{what}: {a._nnz()} != {e._nnz()}", path)
+        for part in _PARTS[name]:
+            one, other = (getattr(x, part)().detach() for x in (a, e))
+            limits = self._tolerance(one._array, other._array) if part.endswith("values") else (0.0, 0.0)
+            equal_nan = self.equal_nan and part.endswith("values")
+            text = _difference(to_host(one._array), to_host(other._array), *limits, equal_nan)
+            if text is not None:
+                return self._at(text.replace("Tensor-likes", f"Sparse {name} {part.removeprefix('_')}", 1), path)
+        return None
+
     def _tolerance(self, a: Any, e: Any) -> tuple[float, float]:
         if self.rtol is not None:
             return self.rtol, self.atol
@@ -97,6 +123,14 @@ class _Check:
     def _at(text: str, path: tuple[Any, ...]) -> str:
         where = "".join(f"[{step!r}]" for step in path)
         return f"{text}\n\nThe failure occurred for item {where}" if path else text
+
+
+_ROWS, _COLUMNS = ("crow_indices", "col_indices", "values"), ("ccol_indices", "row_indices", "values")
+_PARTS = {"COO": ("_indices", "_values"), "CSR": _ROWS, "BSR": _ROWS, "CSC": _COLUMNS, "BSC": _COLUMNS}
+
+
+def _is_sparse(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.layout is not strided
 
 
 def _is_list(value: Any) -> bool:
@@ -175,6 +209,7 @@ def assert_close(
         "allow_subclasses": allow_subclasses,
         "check_device": check_device,
         "check_dtype": check_dtype,
+        "check_layout": check_layout,
         "check_stride": check_stride,
     }
     text = _Check(rtol, atol, equal_nan, flags).compare(actual, expected, ())
@@ -233,9 +268,16 @@ def _limits(kind: Any, low: float | None, high: float | None) -> tuple[float, fl
     low, high = default[0] if low is None else low, default[1] if high is None else high
     if math.isnan(low) or math.isnan(high):
         raise ArgumentValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low > high or (low == high and kind.kind in "biu"):
+    if low == high and kind.kind not in "biu":
+        warnings.warn(
+            "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 and will be "
+            "removed in 2.3. Use `torch.full(...)` instead.",
+            FutureWarning,
+            stacklevel=3,
+        )
+    elif low >= high:
         raise ArgumentValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    if high < least or low >= most:
+    elif high < least or low >= most:
         raise ArgumentValueError(
             f"The value interval specified by `low` and `high` is [{low}, {high}), but {FROM_NUMPY[kind]} only supports "
             f"[{least}, {most})"
@@ -257,6 +299,15 @@ def make_tensor(
     """A tensor of uniform random values in [low, high), by default in [-9, 9) (booleans in [0, 2))."""
     where = place("make_tensor", device)
     kind, size = numpy_type("make_tensor", dtype), size_of("make_tensor", shape or ((),))
+    if noncontiguous and memory_format is not None:
+        raise ArgumentValueError(
+            "The parameters `noncontiguous` and `memory_format` are mutually exclusive, but got "
+            f"noncontiguous={noncontiguous} and memory_format={memory_format}"
+        )
+    if requires_grad and kind.kind in "biu":
+        raise ArgumentValueError(
+            f"`requires_grad=True` is not supported for boolean and integral dtypes, but got dtype={FROM_NUMPY[kind]}"
+        )
     if noncontiguous and math.prod(size) > 1:
         size = (*size[:-1], 2 * size[-1])
     lowest, highest = _limits(kind, low, high)
@@ -272,4 +323,7 @@ def make_tensor(
         array[array == 0] = 1 if kind.kind in "biu" else FROM_NUMPY[kind].numpy.type(np.finfo(np.float16).tiny)
     if noncontiguous and math.prod(size) > 1:
         array = array[..., ::2]
-    return created(where.receive(array), requires_grad)
+    if memory_format is None:
+        return created(where.receive(array), requires_grad)
+    made: Tensor = created(where.receive(array)).clone(memory_format=memory_format)  # type: ignore[attr-defined]
+    return made.requires_grad_(requires_grad)

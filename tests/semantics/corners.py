@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from .programs import double, leaf, refusal
+from .programs import double, leaf, refusal, warned
 
 
 def _function(t, forward, backward):
@@ -370,4 +370,46 @@ def limits_and_zeros_of_linear_algebra(t):
         refusal(lambda: t.cholesky_inverse(t.stack([a, broken])), f"(Batch element 1): {zero_text}"),
         refusal(lambda: t.linalg.pinv(a[0]), "expected a tensor with 2 or more dimensions"),
         refusal(lambda: t.linalg.multi_dot([a, a.double()]), "all tensors must have be the same dtype"),
+    )  # fmt: skip
+
+
+def _raised(action):
+    try:
+        return action()
+    except AssertionError as error:
+        return str(error)
+
+
+def comparing_sparse_tensors(t):
+    """Of one layout the parts are compared, of two the values."""
+    x = t.tensor([[1.0, 0, 2, 0], [0, 0, 3, 4]])
+    other, more = x.clone(), x.clone()
+    other[0, 2], more[0, 1] = 5.0, 9.0
+    found = []
+    for name, given in (("to_sparse", ()), ("to_sparse_csr", ()), ("to_sparse_csc", ()), ("to_sparse_bsr", ((1, 2),))):
+        make = lambda y: getattr(y, name)(*given)
+        check = t.testing.assert_close
+        for a, b, options in (
+            (make(x), make(x), {}), (make(x), make(other), {}), (make(x), make(more), {}), (make(x), x, {}),
+            (make(x), x, {"check_layout": False}), (make(x), other, {"check_layout": False}), (make(x), make(x.double()), {}),
+            (make(x), make(x.double()), {"check_dtype": False}), ({"a": make(x)}, {"a": make(other)}, {}),
+        ):  # fmt: skip
+            found.append(_raised(lambda: check(a, b, **options)))
+    parts = t.sparse_coo_tensor(t.tensor([[0, 0]]), t.tensor([1.0, 2.0]), (2,))
+    return found, refusal(lambda: check(parts, parts.clone())), _raised(lambda: check(parts, parts.coalesce()))
+
+
+def made_tensors(t):
+    make = t.testing.make_tensor
+    shape = (2, 3, 4, 5)
+    t.manual_seed(1)
+    plainly = make((3, 2), dtype=t.float32, device="cpu")
+    t.manual_seed(1)
+    apart = make((3, 2), dtype=t.float32, device="cpu", noncontiguous=True)
+    last = make(shape, dtype=t.int8, device="cpu", memory_format=t.channels_last)
+    return (
+        t.equal(plainly, apart), apart.tolist(), apart.stride(), last.stride(), warned(lambda: make((2,), dtype=t.float64, device="cpu", low=1, high=1)),
+        refusal(lambda: make((2,), dtype=t.int8, device="cpu", low=1, high=1)),
+        refusal(lambda: make((2,), dtype=t.int8, device="cpu", requires_grad=True)),
+        refusal(lambda: make(shape, dtype=t.int8, device="cpu", noncontiguous=True, memory_format=t.channels_last)),
     )  # fmt: skip
