@@ -322,7 +322,7 @@ def make_tensor(
     if exclude_zero:
         array[array == 0] = 1 if kind.kind in "biu" else FROM_NUMPY[kind].numpy.type(np.finfo(np.float16).tiny)
     if noncontiguous and math.prod(size) > 1:
-        array = array[..., ::2]
+        array = array[..., 1::2]
     if memory_format is None:
         return created(where.receive(array), requires_grad)
     made: Tensor = created(where.receive(array)).clone(memory_format=memory_format)  # type: ignore[attr-defined]
