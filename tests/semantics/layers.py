@@ -314,3 +314,34 @@ def statistics_of_half_precision_have_the_precision_of_the_parameters(t):
         )
         found.append([str(each.dtype) for all_of_them in made for each in all_of_them])
     return found
+
+
+def targets_of_other_types(t):
+    F, x, y, images = t.nn.functional, t.eye(3), t.tensor([0, 1, 2]), t.ones(1, 3, 2)
+    kinds = t.uint8, t.int8, t.int16, t.int32, t.int64
+    return (
+        [
+            refusal(lambda loss=loss: [loss(x, y.to(kind)).item() for kind in kinds])
+            for loss in (F.cross_entropy, F.nll_loss)
+        ],
+        [refusal(lambda kind=kind: F.cross_entropy(x, y.to(kind))) for kind in kinds if kind not in (t.uint8, t.int64)],
+        F.nll_loss(x, y.to(t.uint8)),
+        [refusal(lambda kind=kind: F.cross_entropy(images, t.zeros(1, 2, dtype=kind))) for kind in (t.uint8, t.int32)],
+    )
+
+
+def smoothing_that_is_no_share(t):
+    x, y = t.eye(3), t.tensor([0, 1, 2])
+    told = [t.nn.functional.cross_entropy(x, target, label_smoothing=-0.5) for target in (y, x)]
+    return told, [refusal(lambda to=to: t.nn.functional.cross_entropy(x, to, label_smoothing=1.5), 52) for to in (y, x)]
+
+
+def numbers_of_a_convolution(t):
+    x, w, conv = t.arange(32.0).view(1, 2, 4, 4), t.ones(1, 2, 2, 2), t.nn.functional.conv2d
+    words = "conv2d() received an invalid combination of arguments"
+    return (
+        [conv(x, w, None, stride) for stride in (2, (2,), [2, 1], t.tensor(2))],
+        [refusal(lambda v=v: conv(x, w, None, v), words) for v in (1.5, "a", None, True, (1.5, 1))],
+        refusal(lambda: conv(x, w, None, 1, 0, 0), "dilation should be greater than zero, but got [0, 0]"),
+        conv(t.ones(3, 2, 1, 1), t.ones(4, 2, 1, 1)).stride(),
+    )

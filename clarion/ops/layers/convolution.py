@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
 
 from ...core.dtypes import FROM_NUMPY, bfloat16
@@ -94,17 +95,26 @@ convolution_op.vjp(
 
 def _each(name: str, value: Any, n: int) -> Sizes:
     """One number per dimension."""
-    if type(value) is tuple and len(value) == n:
-        return value
-    sizes = (value,) if isinstance(value, int) else tuple(value)
+    if isinstance(value, Tensor) and not value._array.ndim:
+        value = value.item()  # type: ignore[attr-defined]
+    given = value if isinstance(value, (tuple, list)) else (value,)
+    try:
+        sizes = tuple([operator.index(each) for each in given])
+    except TypeError:
+        sizes = ()
+    if len(sizes) != len(given) or any(isinstance(each, bool) for each in given):
+        raise ArgumentTypeError(
+            f"conv{n}d() received an invalid combination of arguments: argument '{name}' must be an int or a tuple of ints, "
+            f"but got {value!r}"
+        )
     if len(sizes) == 1:
-        return (int(sizes[0]),) * n
+        return sizes * n
     if len(sizes) != n:
         raise EngineError(
             f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, "
             f"but got {name}={list(sizes)}"
         )
-    return tuple(int(s) for s in sizes)
+    return sizes
 
 
 def _times(sizes: Any) -> str:
@@ -119,7 +129,9 @@ def _refuse_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_paddi
     if min(stride) <= 0:
         raise EngineError("non-positive stride is not supported")
     if min(dilation) <= 0:
-        raise EngineError(f"dilation should be greater than zero, but got {list(dilation)}")
+        raise EngineError(
+            f"non-positive dilation is not supported: dilation should be greater than zero, but got {list(dilation)}"
+        )
     if groups <= 0:
         raise EngineError("non-positive groups is not supported")
 
@@ -226,7 +238,14 @@ def _refuse_types(input: Any, weight: Any, bias: Any, transposed: bool) -> None:
 
 
 @functools.lru_cache(512, typed=True)
-def _known(
+def _known(n: int, x: Sizes, weight: Sizes, bias: Sizes | None, *given: Any) -> tuple[Sizes, Sizes, Sizes, Sizes]:
+    """The same as `_resolved`, remembered; lists, and tensors, which may change, are not known again (TypeError)."""
+    if any(isinstance(each, Tensor) for value in given for each in (value if isinstance(value, tuple) else (value,))):
+        raise TypeError
+    return _resolved(n, x, weight, bias, *given)
+
+
+def _resolved(
     n: int, x: Sizes, weight: Sizes, bias: Sizes | None, stride: Any, padding: Any, dilation: Any, transposed: bool,
     output_padding: Any, groups: int,
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:  # fmt: skip
@@ -275,8 +294,8 @@ def _convolve(
     given = (stride, padding, dilation, transposed, output_padding, groups)
     try:
         stride, padding, dilation, output_padding = _known(n, x.shape, w.shape, of_bias, *given)
-    except TypeError:  # lists are not known again
-        stride, padding, dilation, output_padding = _known.__wrapped__(n, x.shape, w.shape, of_bias, *given)
+    except TypeError:
+        stride, padding, dilation, output_padding = _resolved(n, x.shape, w.shape, of_bias, *given)
     _refuse_types(input, weight, bias, transposed)
     made = convolution_op.call(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     return made if x.shape[1] else made[:, :0].clone()  # PyTorch has no channels out where none come in

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.alone import only_saved
 from ...core.devices import HALVES, kind_of, ndarray
-from ...core.dtypes import f32, i64
+from ...core.dtypes import f32, i64, uint8
 from ...core.op import Op
 from ...core.op_node import OpNode
 from ...core.saved import check_versions
@@ -136,7 +136,7 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
     x, t = input._array, target._array
     if x.ndim == 0:
         raise ArgumentValueError("Expected 1 or more dimensions (got 0)")
-    if t.dtype.kind not in "iu":
+    if t.dtype is not i64 and t.dtype is not uint8.numpy:
         raise DtypeError(
             f"expected target dtype to be Long or Byte, but got {target.dtype.old}\n"
             f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
@@ -151,6 +151,8 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
     if x.ndim == 1:
         if t.ndim == 1 and t.shape[0] != 1:
             raise ArgumentValueError(f"Expected input batch_size (1) to match target batch_size ({t.shape[0]}).")
+    elif x.ndim > 2 and t.dtype is not i64:
+        raise DtypeError(f"expected scalar type Long but found {target.dtype.old}\nTake target.long().")
     elif t.ndim == 0 or x.shape[0] != t.shape[0]:
         have = t.shape[0] if t.ndim else 1
         raise ArgumentValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({have}).")
@@ -224,7 +226,7 @@ def cross_entropy(
         return cross_entropy_op.call(input, target, None, number, ignore_index)[0]
     if t.shape == x.shape and t.dtype.kind not in "iu":
         return _probability_targets(input, target, weight, number, label_smoothing)
-    if not 0.0 <= label_smoothing <= 1.0:
+    if not label_smoothing <= 1.0:
         raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     _check_classes("cross_entropy", input, target, weight)
     if label_smoothing > 0:
@@ -242,7 +244,7 @@ def _weight_at_classes(weight: Any, ndim: int) -> Any:
 
 
 def _probability_targets(input: Any, target: Any, weight: Any, number: int, smoothing: float) -> Any:
-    if not 0.0 <= smoothing <= 1.0:
+    if not smoothing <= 1.0:
         raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {smoothing}")
     dim = 0 if input.ndim == 1 else 1
     classes = input._array.shape[dim]

@@ -310,6 +310,8 @@ def _pointwise(on: Convolutions, x: Any, matrix: Any, size: Sizes, bias: Any) ->
         out = on.products.batch(np.broadcast_to(matrix, (n, *matrix.shape)), x.reshape(n, c, -1))
         return _plus(out, bias).reshape(n, len(matrix), *size)
     out = on.times(pixels, matrix.T, bias)
+    if math.prod(size) == 1 and not channels_last(x):
+        return out.reshape(n, -1, *size)
     return out.reshape(n, *size, len(matrix)).transpose(0, x.ndim - 1, *range(1, x.ndim - 1))
 
 
