@@ -177,11 +177,13 @@ class Pass:
         hub.backward_began(self.roots, given, retained, create, self.accumulates)  # type: ignore[misc]
         if self.accumulates and heard("accumulated"):
             self.before = []
+            compiled = bool(getattr(lines.generated, "seen", ()))
             for leaf in engine.leaves():
                 if leaf.is_leaf:
                     grad = _read(leaf)
-                    if grad is None and (story := engine.story(leaf)) is not None and story.consumed:
-                        story.consumed = story.fresh = False  # cleared by what was compiled, unheard
+                    if (grad is None or compiled) and (story := engine.story(leaf)) is not None and story.consumed:
+                        if grad is None or (values.is_plain(grad) and not grad.any()):
+                            story.consumed = story.fresh = False  # cleared by what was compiled, unheard
                     self.before.append((leaf, grad, 0 if grad is None else grad._version))
         if self.seen:
             pass
