@@ -65,11 +65,11 @@ class SavedValueOverwritten(Diagnosis):
         by = "`.data`"
         fix = "change the value before it is used, out of place (`x = x.masked_fill(mask, 0.0)`), or write into a `clone()`."
         if how == "numpy":
-            write = find_write(where)
+            write = find_write(where, node.place)
             by = "an array that shares its memory (`.numpy()`)"
             fix = "work on a copy: `x.detach().numpy().copy()`."
         elif how == "from_numpy":
-            write = find_write_to(engine.borrowed(node), where)
+            write = find_write_to(engine.borrowed(node), where, node.place)
             by = f"the NumPy array that {text(where)} made it of"
             fix = f"take a copy at {text(where)}: `torch.tensor(array)`, or `torch.from_numpy(array.copy())`."
         self.report(

@@ -20,8 +20,8 @@ _VIEWS = {"reshape", "ravel", "view", "transpose", "swapaxes", "squeeze", "diago
 _WRITING_FUNCTIONS = {"copyto", "put", "place", "putmask", "put_along_axis", "fill_diagonal", "shuffle"}
 
 
-def find_write(taken: Place | None) -> Where:
-    """The line that writes into the array that the call at `taken` gave."""
+def find_write(taken: Place | None, saver: Place | None = None) -> Where:
+    """The line that writes into the array that the call at `taken` gave; of several the first behind the line that saved the value."""
     found = file_line(taken)
     if found is None or taken is None:
         return taken
@@ -36,7 +36,7 @@ def find_write(taken: Place | None) -> Where:
     if not names:
         return taken
     scope = _enclosing(tree, line)
-    wrote = _write_to(names, scope, tree, line)
+    wrote = _write_to(names, scope, tree, max(line, _behind(saver, scope, tree, file)))
     if wrote is None and any("." in name for name in names):  # an attribute: anybody may write to it
         wrote = _write_to(names, tree, tree, 0)
     return taken if wrote is None else (file, wrote)
@@ -65,7 +65,7 @@ def find_write_in_place(saver: Place | None) -> Where:
     return (file, lines.pop()) if len(lines) == 1 else None
 
 
-def find_write_to(arrays: Iterable[Any], taken: Place | None) -> Where:
+def find_write_to(arrays: Iterable[Any], taken: Place | None, saver: Place | None = None) -> Where:
     """The line that writes to one of these arrays, which somebody still has; in the file of the call that took it."""
     found = file_line(taken)
     if found is None:
@@ -80,7 +80,7 @@ def find_write_to(arrays: Iterable[Any], taken: Place | None) -> Where:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in attributes:
             names.add(ast.unparse(node))
-    wrote = _write_to(names, tree, tree, 0)
+    wrote = _write_to(names, tree, tree, _behind(saver, tree, tree, found[0]))
     return taken if wrote is None else (found[0], wrote)
 
 
@@ -117,6 +117,12 @@ def _enclosing(tree: ast.AST, line: int) -> ast.AST:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= (node.end_lineno or 0):
             inner = node
     return inner
+
+
+def _behind(saver: Place | None, scope: ast.AST, tree: ast.AST, file: str) -> int:
+    """The first line behind the one that saved a value, if that stands in this function."""
+    found = file_line(saver)
+    return found[1] + 1 if found is not None and found[0] == file and _enclosing(tree, found[1]) is scope else 0
 
 
 def _write_to(names: set[str], scope: ast.AST, tree: ast.AST, line: int, depth: int = 0) -> int | None:
