@@ -73,11 +73,21 @@ def settle() -> None:
 
 
 def is_stepping() -> bool:
-    """Is an optimizer's step under way?"""
+    """Are the hooks around an optimizer's step being called? (Not so while it runs itself, and a closure in it: LBFGS.)"""
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code is not STEP:
-        frame = frame.f_back
+    inner: Any = None
+    while frame is not None and (frame.f_code is not STEP or _runs(frame, inner)):
+        frame, inner = frame.f_back, frame
     return frame is not None
+
+
+def _runs(around: Any, inner: Any) -> bool:
+    """Is it the step itself that the function around it has called?"""
+    step = around.f_locals.get("func")
+    if inner is None or inner.f_code is not getattr(step, "__code__", None):
+        return False
+    within = getattr(step, "__wrapped__", None)  # a decorator's function runs for many
+    return within is None or inner.f_locals.get("func") is within
 
 
 def has_others(args: Any) -> bool:

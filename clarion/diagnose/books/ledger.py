@@ -26,7 +26,7 @@ from .departures import Departures
 from .glance import Glance
 from .history import all_finite, sample
 from .leaves import KnowsLeaves, has_gradient, story_of, use_others
-from .passes import CountsPasses
+from .passes import CountsPasses, in_closure
 from .records import APPLIED, DENSE, UNUSED, Backward, Clear, OptimizerStory, Story, Update
 from .resting import Pace
 from .switches import Switches
@@ -460,7 +460,7 @@ class Ledger(CountsPasses, KnowsLeaves):
         self._thread.open.clear()
         self._thread.deposited.clear()
         self._thread.looked.clear()
-        self._thread.stepping = 0
+        self._thread.stepping = int(in_closure())
         for known in tuple(self._by_memory.values()):
             leaf = known()
             if leaf is not None:

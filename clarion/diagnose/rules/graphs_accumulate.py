@@ -23,6 +23,7 @@ _PAIR, _LONG_AGO = (
     2,
     8,
 )  # these are enough, too, where both are alive after so many more: a part of a loss that begins late
+_LONG = 16  # and one, where it is alive after so many: others may have come since, unheard
 _PATIENCE = 32  # rounds until graphs that a backward pass has used up are reported
 _LONG_PATIENCE = 256  # the same for graphs that still could be used: an episode may be long
 _FEW = 16  # a window of so many steps is small on purpose
@@ -95,6 +96,7 @@ class GraphsAccumulate(Diagnosis):
 
     def at_exit(self) -> None:
         """The program ends: nobody will make use of the suspects' graphs any more."""
+        self._next_search = 0
         self._look()
         self._judge(at_exit=True)
 
@@ -119,7 +121,10 @@ class GraphsAccumulate(Diagnosis):
         """Is something kept of as many rounds that were listened to closely as to go through all there is? `Live` knows of the others."""
         if self.ledger.round < _LATER:
             return len(old) >= _ROUNDS
-        return len(old) >= _HEARD or (len(old) >= _PAIR and len(self.ledger.round_marks) - max(old) >= _LONG_AGO)
+        now = len(self.ledger.round_marks)
+        if len(old) >= _HEARD or (old and now - min(old) >= _LONG):
+            return True
+        return len(old) >= _PAIR and now - max(old) >= _LONG_AGO
 
     def _old(self) -> dict[int, list[Node]]:
         """The nodes that were recorded at least two rounds ago and are alive, by their round."""
@@ -280,7 +285,7 @@ class Suspect:
             at_once = before - self.alive >= 0.8 * len(self._refs) and not self._is_small()
             return at_once or now - self.first > _FEW
         if at_exit or now - self.first >= (_PATIENCE if self._used_up else _LONG_PATIENCE):
-            return self._has_grown(marks)
+            return self._has_grown(marks) or (at_exit and self.alive > _FEW and not self._is_small())
         return None
 
     def _has_grown(self, marks: Sequence[int]) -> bool:
