@@ -166,7 +166,7 @@ class GraphsAccumulate(Diagnosis):
             self._search_again()
         roots = {root.seq for ref in (*self._roots, *self._unheard) if (root := ref()) is not None}
         for kept in found:
-            suspect = Suspect(kept, live, roots, self.ledger.round - len(marks))
+            suspect = Suspect(kept, live, roots, self.ledger.round - len(marks), self.session.woke)
             if suspect.line is not None and suspect.line not in self._judged:
                 self._judged.add(suspect.line)
                 self._suspects.append(suspect)
@@ -187,7 +187,7 @@ class GraphsAccumulate(Diagnosis):
 
     def _judge(self, at_exit: bool = False) -> None:
         for suspect in list(self._suspects):
-            verdict = suspect.verdict(self.ledger.round, self.ledger.round_marks, at_exit)
+            verdict = suspect.verdict(self.ledger.round, self.ledger.round_marks, at_exit, self.session.woke)
             if verdict is not None:
                 self._suspects.remove(suspect)
             if verdict:
@@ -256,7 +256,7 @@ def _inputs(node: Node) -> list[Where]:
 class Suspect:
     """A line whose tensors of several rounds are alive: the node of one of them per round."""
 
-    def __init__(self, kept: dict[int, Node], live: Live, roots: set[int], offset: int) -> None:
+    def __init__(self, kept: dict[int, Node], live: Live, roots: set[int], offset: int, woke: int) -> None:
         nodes = [kept[number] for number in sorted(kept)]
         newest = nodes[-1]
         self.first = max(offset + min(kept), 0)  # the round of the first
@@ -271,15 +271,18 @@ class Suspect:
         self.losses: list[Where] = list(islice(losses, 1))
         self.inputs = _inputs(newest)
         self.walked = False  # by a later backward pass
+        self._woke = woke  # the last step of the rest before: passes of a later rest were not heard
         self.alive = self.count = len(nodes)
         self._used_up = is_freed(newest)
         self._refs = [weakref.ref(node) for node in nodes]
 
-    def verdict(self, now: int, marks: Sequence[int], at_exit: bool) -> bool | None:
+    def verdict(self, now: int, marks: Sequence[int], at_exit: bool, woke: int) -> bool | None:
         """True: it is guilty. False: it is not. None: not known yet."""
         if self.walked:
             return False
         before, self.alive = self.alive, sum(ref() is not None for ref in self._refs)
+        if self.alive < before and woke != self._woke:
+            return False
         if self.alive < before:
             # All at once: a list of one epoch. One by one: a buffer that throws away the oldest, after so many rounds.
             at_once = before - self.alive >= 0.8 * len(self._refs) and not self._is_small()

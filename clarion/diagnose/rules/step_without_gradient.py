@@ -51,6 +51,7 @@ class StepWithoutGradient(Diagnosis):
         self._passed: dict[int, Backward | None] = {}  # per optimizer: the pass before its last empty step
         self._heard: dict[int, int] = {}  # per optimizer: late empty steps that were listened to closely
         self._awake: dict[int, int] = {}  # per optimizer: how often the session was kept awake for it
+        self._counted_since: dict[int, int] = {}  # per optimizer: the last rest before its empty steps
         self._pending: dict[int, tuple[Place | None, int, OptimizerStory]] = {}  # the cause of which is looked for
 
     def at_discard(self, clear: Clear) -> None:
@@ -66,6 +67,8 @@ class StepWithoutGradient(Diagnosis):
         """The second empty step in a row, with a forward or backward pass between."""
         story = update.story
         assert story is not None
+        if self._counted_since.setdefault(id(story), self.session.woke) != self.session.woke:
+            self._counted_since[id(story)], story.empty_run = self.session.woke, 1  # those at rest were not all heard
         owner = weakref.ref(update.optimizer)
         discarded = owner in self._discarded
         self._discarded.discard(owner)
@@ -91,7 +94,7 @@ class StepWithoutGradient(Diagnosis):
     def at_exit(self) -> None:
         """The program ended while the cause was looked for."""
         for place, count, story in self._pending.values():
-            if story.empty_run and not self.session.said("loss-is-leaf", "path-cut"):
+            if story.empty_run > 1 and not self.session.said("loss-is-leaf", "path-cut"):
                 self._say(place, count, story.empty_run)
 
     def _is_looked_into(self, story: OptimizerStory) -> bool:
