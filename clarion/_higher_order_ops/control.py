@@ -1,4 +1,4 @@
-"""`torch.cond` and `torch.while_loop`: a choice and a loop as functions. They run as the same words of Python do, and autograd sees what ran."""
+"""`torch.cond`, `torch.while_loop` and `map`: a choice and loops as functions. They run as the same words of Python do, and autograd sees what ran."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..errors import EngineError
-from ..pytree import tree_leaves
+from ..ops.faces.api import FUNCTIONS
+from ..pytree import tree_flatten, tree_leaves, tree_unflatten
 
 
 def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
@@ -26,6 +27,22 @@ def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], o
     return true_fn(*operands) if pred else false_fn(*operands)
 
 
+def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
+    """`f(x, *args)` for each part of `xs` along the first dimension; the results stacked. Containers are gone through."""
+    leaves, spec = tree_flatten(xs)
+    if not all(isinstance(leaf, Tensor) for leaf in leaves):
+        raise EngineError(f"Mapped xs can only consist of tensors. Got xs {leaves}.")
+    shapes = [leaf.shape for leaf in leaves]
+    count = shapes[0][0]
+    if count == 0:
+        raise EngineError("Leading dimensions of mapped xs cannot be 0.")
+    if any(shape[0] != count for shape in shapes):
+        raise EngineError(f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}.")
+    results = [tree_flatten(f(tree_unflatten([leaf[i] for leaf in leaves], spec), *args)) for i in range(count)]
+    parts = zip(*[found for found, _ in results], strict=True)
+    return tree_unflatten([None if part[0] is None else FUNCTIONS["stack"](part) for part in parts], results[0][1])
+
+
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
     """`carried_inputs` after `body_fn` has been applied to them for as long as `cond_fn` says so."""
     if not callable(cond_fn) or not callable(body_fn):
@@ -40,9 +57,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     values = tuple(carried_inputs)
     while _goes_on(cond_fn(*values)):
         new = body_fn(*values)
-        if not isinstance(new, (tuple, list)) or list(map(_looks, tree_leaves(new))) != list(
-            map(_looks, tree_leaves(values))
-        ):
+        if not isinstance(new, (tuple, list)) or [_looks(leaf) for leaf in tree_leaves(new)] != [
+            _looks(leaf) for leaf in tree_leaves(values)
+        ]:
             raise EngineError(
                 "body_fn of while_loop must return a tuple of values that look like its arguments: "
                 f"it got {[_looks(leaf) for leaf in tree_leaves(values)]} and gave {[_looks(leaf) for leaf in tree_leaves(new)]}."

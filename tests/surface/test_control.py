@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
 import clarion as torch
@@ -48,3 +50,29 @@ def test_while_loop_carries_tensors_and_numbers():
     assert w.grad.item() == 12.0
     start = (torch.ones(1),)
     assert torch.while_loop(lambda x: False, lambda x: (x + 1,), start)[0] is start[0]
+
+
+def test_map_goes_along_the_first_dimension():
+    control_flow = importlib.import_module("clarion.functorch.experimental.control_flow")
+    x, w = torch.arange(6.0).view(3, 2).requires_grad_(), torch.ones(2, requires_grad=True)
+    found = control_flow.map(lambda part, w: {"a": part["p"] * w, "b": (part["q"].sum(),)}, {"p": x, "q": x + 1}, w)
+    assert found["a"].tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    assert found["b"][0].tolist() == [3.0, 7.0, 11.0]
+    found["a"].sum().backward()
+    assert (x.grad.tolist(), w.grad.tolist()) == ([[1.0, 1.0]] * 3, [6.0, 9.0])
+    assert control_flow.map(lambda part: None, x) is None
+    assert control_flow.cond is torch.cond
+
+
+@pytest.mark.parametrize(
+    ("mapped", "said"),
+    [
+        ([3, [1.0]], "Mapped xs can only consist of tensors"),
+        (torch.ones(0, 2), "Leading dimensions of mapped xs cannot be 0"),
+        ([torch.ones(2, 2), torch.ones(3, 2)], "Leading dimensions of mapped xs must be consistent"),
+    ],
+)
+def test_what_cannot_be_mapped_is_refused(mapped, said):
+    control_flow = importlib.import_module("clarion.functorch.experimental.control_flow")
+    with pytest.raises(RuntimeError, match=said):
+        control_flow.map(lambda part: part, mapped)

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..func import functionalize as functionalize
-from ..func import hessian as hessian
-from ..func import jacfwd as jacfwd
-from ..func import jvp as jvp
-from ..func import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
-from ..func import vmap
+from ...func import functionalize as functionalize
+from ...func import hessian as hessian
+from ...func import jacfwd as jacfwd
+from ...func import jvp as jvp
+from ...func import replace_all_batch_norm_modules_ as replace_all_batch_norm_modules_
+from ...func import vmap
 
 
 def chunk_vmap(
