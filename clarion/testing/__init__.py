@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .core.devices import kind_of, to_host
-from .core.dtypes import EIGHT_BITS, FROM_NUMPY, strided
-from .core.op_node import cast
-from .core.tensor import Tensor, created
-from .errors import ArgumentTypeError, ArgumentValueError
-from .kernels import random as draw
-from .kernels.mt19937 import default_generator
-from .ops.creation.questions import finfo
-from .ops.faces.api import FUNCTIONS
-from .ops.faces.options import numpy_type, place, size_of
+from ..core.devices import kind_of, to_host
+from ..core.dtypes import EIGHT_BITS, FROM_NUMPY, strided
+from ..core.op_node import cast
+from ..core.tensor import Tensor, created
+from ..errors import ArgumentTypeError, ArgumentValueError
+from ..kernels import random as draw
+from ..kernels.mt19937 import default_generator
+from ..ops.creation.questions import finfo
+from ..ops.faces.api import FUNCTIONS
+from ..ops.faces.options import numpy_type, place, size_of
 
 # (rtol, atol) by type: PyTorch's
 TOLERANCES = {
