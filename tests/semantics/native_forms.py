@@ -117,3 +117,18 @@ def attention_of_several_heads_with_samples_first(t):
         [(out.double().round(decimals=3), shares.double().round(decimals=4)) for out, shares in found],
         attend(need_weights=False)[1], [str(each.dtype) for each in lower], refusal(lambda: attend(mask=pairs)),
     )  # fmt: skip
+
+
+def special_functions_of_two_bytes(t):
+    """Some are not defined there, whatever they are given beside."""
+    found = []
+    for kind in (t.float16, t.bfloat16):
+        x = t.ones(2, dtype=kind)
+        for name in ("bessel_j1", "airy_ai", "erfcx", "ndtri", "log_ndtr", "i0e", "i1e", "ndtr", "entr"):
+            found.append(refusal(lambda: str(getattr(t.special, name)(x).dtype)))
+        for name in ("zeta", "xlog1py", "chebyshev_polynomial_t", "legendre_polynomial_p"):
+            function = getattr(t.special, name)
+            found.append(
+                (refusal(lambda: str(function(x, 2).dtype)), refusal(lambda: str(function(x, x.float()).dtype)))
+            )
+    return found

@@ -15,13 +15,18 @@ def _title(name: str) -> str:
     return "".join(part.title() for part in name.split("_"))
 
 
-def _one(name: str, rule: Any, words: str) -> Op:
+_OF_HALVES = frozenset(["i0e", "i1e", "ndtr", "entr"])
+
+
+def _one(name: str, rule: Any, words: str) -> TypedOp:
     """`torch.special.name(input)`, found among the functions as special_name."""
     node = f"Special{_title(name)}Backward0"
     known = rule is not None  # PyTorch's others end the history
     op = TypedOp(f"special_{name}", "x", elementwise=True, promote="float", node=node, differentiable=known).refusing(
         "c", title=f"{name}_cpu"
     )
+    if name not in _OF_HALVES:
+        op.without_halves()
     if known:
         op.vjp(x=rule)
 
@@ -74,8 +79,10 @@ xlog1py_op.refusing("c").vjp(
     x=lambda g, x, y, ops: ops.where((x == 0) & (y <= -1), 0, ops.special_xlog1py(g, y)),
     y=lambda g, x, y: g * (x / (y + 1)),
 )
-zeta_op = TypedOp("special_zeta", "x y", node="SpecialZetaBackward0", elementwise=True, promote="float").refusing("c")
-zeta_op.vjp(x=not_implemented("zeta"), y=lambda g, x, y, ops: g * (-x * ops.special_zeta(x + 1, y)))
+zeta_op = TypedOp("special_zeta", "x y", node="SpecialZetaBackward0", elementwise=True, promote="float").refusing(
+    "c", title="zeta_cpu"
+)
+zeta_op.without_halves().vjp(x=not_implemented("zeta"), y=lambda g, x, y, ops: g * (-x * ops.special_zeta(x + 1, y)))
 
 
 def _two(op: Op, words: str) -> None:

@@ -19,6 +19,7 @@ def _declare(short: str) -> None:
     op = TypedOp(name, "x n", elementwise=True, promote="float", differentiable=False).refusing(
         "c", title=f"{short}_cpu"
     )
+    op.without_halves()
 
     def function(input: Any, n: Any) -> Any:
         one_tensor(name, input, n)

@@ -27,6 +27,7 @@ class TypedOp(Op):
     checks_types = True
     complaint: Exception | None = None
     title = ""
+    takes_halves = True
     rounds_early = False  # computed in half precision itself, not in float32 and rounded at the end
 
     def refusing(self, kinds: str, complaint: str | Exception | None = None, title: str = "") -> TypedOp:
@@ -39,11 +40,16 @@ class TypedOp(Op):
             self.looks_first, self.writes = True, False  # in place, too, the types are looked at
         return self
 
+    def without_halves(self) -> TypedOp:
+        """Set that it is not defined on types of two bytes."""
+        self.takes_halves = False
+        return self
+
     def raw_operands(self, operands: list[Any]) -> tuple[list[Any], Any]:
         """As every operation's, after a look at the types."""
         arrays, half = super().raw_operands(operands)
         dtype = next(a.dtype for a in arrays if a is not None)
-        if dtype.kind in self.refuse:
+        if dtype.kind in self.refuse or not (self.takes_halves or half is None):
             if self.complaint is not None:
                 raise type(self.complaint)(*self.complaint.args)
             self._fit(arrays)
