@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 from .. import errors
 from ..kernels.batched.levels import refuse_layout
 from ..kernels.layout import address
 from ..kernels.mirrors import where_it_lies
+from . import provenance
 from .devices import CPU, HOST, device, kind_of, ndarray
 from .dtypes import FROM_NUMPY, Size, channels_last, channels_last_3d, dtype, strided
 
@@ -167,14 +169,34 @@ def single_dim(name: str, dim: Any, ndim: int) -> int:
     """One dimension counted from the front; refuses several."""
     if isinstance(dim, (tuple, list)):
         raise errors.ArgumentTypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-    return normalize_dim(dim.__index__(), ndim)
+    return normalize_dim(dim, ndim)
 
 
-def normalize_dim(dim: int, ndim: int) -> int:
+def dim_of(value: Any) -> int:
+    """A dimension as a number; refuses what is none."""
+    found = value if type(value) is int else whole(value)
+    if found is None:
+        raise errors.ArgumentTypeError(f"{called()}(): argument 'dim' must be int, not {type(value).__name__}")
+    return found
+
+
+def called() -> str:
+    """The function that the program called, of a call that is about to fail."""
+    frame: Any = sys._getframe(1)
+    name = ""
+    while frame is not None and provenance.is_inside(frame.f_code.co_filename):
+        own = frame.f_code.co_name
+        name, frame = name if own in ("wrapper", "call") else own, frame.f_back
+    return name.strip("_").removesuffix("_method")
+
+
+def normalize_dim(dim: Any, ndim: int) -> int:
     """A dimension counted from the front; refuses one that is not there."""
-    limit = ndim or 1
+    if type(dim) is not int:
+        dim = dim_of(dim)
+    limit: int = ndim or 1
     if not -limit <= dim < limit:
         raise errors.ArgumentIndexError(
             f"Dimension out of range (expected to be in range of [{-limit}, {limit - 1}], but got {dim})"
         )
-    return dim + limit if dim < 0 else dim
+    return dim + limit if dim < 0 else dim  # type: ignore[no-any-return]

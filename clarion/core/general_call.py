@@ -78,7 +78,9 @@ def general_call(op: Op, args: tuple[Any, ...], n_in: int | None = None) -> Any:
             args += op.defaults[len(op.defaults) - missing :]
     inputs, params = args[:n_in], args[n_in:]
     for position, value in enumerate(inputs):
-        if value is not None and not isinstance(value, (Tensor, int, float, complex, NumpyNumber)):
+        if not isinstance(value, (Tensor, int, float, complex, NumpyNumber)) and (
+            value is not None or (op.elementwise and not op.optional)
+        ):
             raise not_a_tensor(op, position, value)
     given = _as_they_stand(op, inputs) if op.name in KERNELS else None
     arrays, half = op.raw_operands(list(inputs)) if given is None else (given, None)

@@ -78,7 +78,7 @@ def not_a_tensor(op: Op, position: int, value: Any) -> errors.ArgumentTypeError:
     """An argument that should have been a Tensor."""
     names = {"x": "input", "y": "other"}
     name = op.inputs[min(position, len(op.inputs) - 1)]
-    return errors.not_a_tensor(op.name, names.get(name, name), value, position + 1)
+    return errors.not_a_tensor(op.name.removesuffix("_scalar"), names.get(name, name), value, position + 1)
 
 
 def out_of_memory(error: Exception, shape: Any = None) -> Exception:

@@ -95,6 +95,7 @@ class Op:
         self.name, self.traits = name, known_traits(name, traits) if traits else _NO_TRAITS
         self.variadic = inputs.startswith("*")
         self.inputs = tuple(part.strip("*?") for part in inputs.split())
+        self.optional = "?" in inputs or self.variadic  # may an input be None?
         self.params = tuple(params.split())
         self.defaults = defaults
         self.outputs = tuple(outputs.split())

@@ -345,3 +345,12 @@ def numbers_of_a_convolution(t):
         refusal(lambda: conv(x, w, None, 1, 0, 0), "dilation should be greater than zero, but got [0, 0]"),
         conv(t.ones(3, 2, 1, 1), t.ones(4, 2, 1, 1)).stride(),
     )
+
+
+def targets_that_are_no_shares(t):
+    F, x = t.nn.functional, t.tensor([0.5, 0.5])
+    told = [t.tensor(y) for y in ([0.2, 1.5], [-0.1, 0.5], [float("nan"), 0.5])]
+    return (
+        [refusal(lambda y=y: F.binary_cross_entropy(x, y)) for y in told],
+        refusal(lambda: F.cross_entropy(t.ones(2, 3), t.ones(2, 3, dtype=t.bool))),
+    )

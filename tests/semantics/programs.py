@@ -54,6 +54,7 @@ AREAS = (
     "turns",
     "kept_gradients",
     "layers",
+    "arguments",
     "memory_order",
     "overlaps",
     "native_forms",

@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import config
 from .. import threads
+from ..layout import as_image, channels_last
 from ..portable.layers.pooling import laid_as_places
 from ..registry import offer
 from . import build, machine
@@ -66,7 +67,7 @@ def max_pool(x: Any, ksize: Sizes, stride: Sizes, padding: Sizes, dilation: Size
         context[_PER] = _shares(context[_PER], SHARED)
     context[_PARALLEL] = build.running().parallel
     functions["largest_f" if x.dtype.char == "f" else "largest_d"](context)
-    return best, places
+    return (as_image(best, x), as_image(places, x)) if channels_last(x) else (best, places)
 
 
 @functools.lru_cache(maxsize=256)

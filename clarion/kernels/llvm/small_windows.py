@@ -5,7 +5,7 @@ much work, go elsewhere.
 from __future__ import annotations
 
 from . import pooling_text
-from .api import DATA, DESCR, DIMS, TYPE, adjacent, api, new_array, of, same
+from .api import DATA, DESCR, DIMS, STRIDES, TYPE, adjacent, api, new_array, of, same
 from .plan import at
 from .small_arguments import DIMENSIONS, WORK, begin, few, give_both, ndim_of, need, numbers_of
 from .text import Function
@@ -34,6 +34,12 @@ def _largest() -> Function:
     single, double = (same(f, descr, api(f, name)) for name in ("float32", "float64"))
     need(f, f.op("or", "i1", single, double))
     need(f, f.op("icmp ult", "i64", f.op("sub", "i64", ndim, "2"), str(DIMENSIONS - 2)))
+    images = f.op(
+        "icmp ult", "i64", f.op("sub", "i64", ndim, "4"), "2"
+    )  # whose one channel may lie as if they were many
+    with f.when(images):
+        strides = of(f, x, STRIDES)
+        need(f, f.op("icmp sgt", "i64", at(f, strides, "1"), at(f, strides, f.op("sub", "i64", ndim, "1"))))
     pairs = dict(zip(_PAIRS, [_pair(f, each) for each in given], strict=True))
     lead = f.op("sub", "i64", ndim, "2")
     planes = f.let(f"call i64 @product_of(ptr {dims}, i64 0, i64 {lead})")

@@ -129,7 +129,7 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """log(sum(exp(input))) along dimensions, without overflow."""
     if not isinstance(input, Tensor):
         raise not_a_tensor("logsumexp", "input", input, 1)
-    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    dims = tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
     dims = tuple(normalize_dim(d, input.ndim) for d in dims or range(input.ndim))
     if len(set(dims)) < len(dims):
         raise EngineError(f"dim {max(dims, key=dims.count)} appears multiple times in the list of dims")

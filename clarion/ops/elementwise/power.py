@@ -109,7 +109,11 @@ def pow(input: Any, exponent: Any, *, run: Any = call) -> Any:
                 "pow() received an invalid combination of arguments - got "
                 f"({type(input).__name__}, {type(exponent).__name__}): one of them must be a Tensor"
             )
-        if not isinstance(exponent, int | float) or not -128 < exponent < 128:  # (every type holds those)
+        if (
+            not isinstance(exponent, int | float)
+            or not -128 < exponent < 128  # (every type holds those)
+            or (exponent < 0 and input._array.dtype.kind == "u")
+        ):
             _check_exponent(input, exponent)
         return run(pow_scalar_op, input, exponent)
     return run(pow_op if isinstance(input, Tensor) else pow_base_op, input, exponent)
@@ -119,6 +123,8 @@ def _check_exponent(input: Any, exponent: Any) -> None:
     """The exponent is a number of the result's type, where that is of integers or of half precision."""
     if isinstance(exponent, NumpyNumber | int | float | complex):
         kind = result_type([input._array, exponent])
+        if kind.kind in "iu" and exponent < 0:  # type: ignore[operator]
+            raise EngineError("Integers to negative integer powers are not allowed.")
         if kind in HALF or kind.kind in "iu":
             cast_number(exponent, kind)
 

@@ -103,7 +103,8 @@ def ipow(self: Any, other: Any) -> Any:
 
 def power(self: Any, other: Any) -> Any:
     """`self ** other`."""
-    if (type(other) is int or type(other) is float) and -128 < other < 128:  # which every type holds
+    number = (type(other) is int or type(other) is float) and -128 < other < 128  # which every type holds
+    if number and (other >= 0 or self._array.dtype.kind != "u"):
         return p.pow_scalar_op.call(self, other)
     return p.pow(self, other) if isinstance(other, OPERANDS) else NotImplemented
 

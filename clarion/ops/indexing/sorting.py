@@ -9,7 +9,7 @@ from ...core.description import normalize_dim
 from ...core.dtypes import FROM_NUMPY
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, NotSupportedError
+from ...errors import ArgumentIndexError, EngineError, NotSupportedError
 from ..faces.api import public, with_numpys_names
 from ..faces.options import integer
 from ..faces.strict_out import strict_out
@@ -49,8 +49,6 @@ def _shared(g: Any, share: Any, ops: Any) -> Any:
 
 def _axis(name: str, x: Any, dim: Any) -> int:
     tensor_argument(name, "input", 1, x)
-    if type(dim) is not int:
-        raise ArgumentTypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
     return normalize_dim(dim, x._array.ndim)
 
 

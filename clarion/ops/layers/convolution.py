@@ -130,7 +130,7 @@ def _refuse_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_paddi
         raise EngineError("non-positive stride is not supported")
     if min(dilation) <= 0:
         raise EngineError(
-            f"non-positive dilation is not supported: dilation should be greater than zero, but got {list(dilation)}"
+            f"dilation should be greater than zero, but got {list(dilation)}: non-positive dilation is not supported"
         )
     if groups <= 0:
         raise EngineError("non-positive groups is not supported")

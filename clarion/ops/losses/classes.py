@@ -136,11 +136,6 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
     x, t = input._array, target._array
     if x.ndim == 0:
         raise ArgumentValueError("Expected 1 or more dimensions (got 0)")
-    if t.dtype is not i64 and t.dtype is not uint8.numpy:
-        raise DtypeError(
-            f"expected target dtype to be Long or Byte, but got {target.dtype.old}\n"
-            f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
-        )
     if name == "cross_entropy" and x.shape == t.shape:
         raise EngineError(
             f"Expected floating point type for target with class probabilities, got {target.dtype.old}\n"
@@ -151,8 +146,6 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
     if x.ndim == 1:
         if t.ndim == 1 and t.shape[0] != 1:
             raise ArgumentValueError(f"Expected input batch_size (1) to match target batch_size ({t.shape[0]}).")
-    elif x.ndim > 2 and t.dtype is not i64:
-        raise DtypeError(f"expected scalar type Long but found {target.dtype.old}\nTake target.long().")
     elif t.ndim == 0 or x.shape[0] != t.shape[0]:
         have = t.shape[0] if t.ndim else 1
         raise ArgumentValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({have}).")
@@ -165,6 +158,13 @@ def _check_classes(name: str, input: Any, target: Any, weight: Any) -> None:
             f"weight tensor should be defined either for all {x.shape[min(x.ndim - 1, 1)]} classes or no classes but got "
             f"weight tensor of shape: {list(weight.shape)}"
         )
+    if t.dtype is not i64 and t.dtype is not uint8.numpy:
+        raise DtypeError(
+            f"expected target dtype to be Long or Byte, but got {target.dtype.old}\n"
+            f"{name}() takes class indices as integers: target.long(), or probabilities of the input's shape."
+        )
+    if x.ndim > 2 and t.dtype is not i64:
+        raise DtypeError(f"expected scalar type Long but found {target.dtype.old}\nTake target.long().")
 
 
 @functional()
@@ -224,7 +224,7 @@ def cross_entropy(
         and type(x) is ndarray
     ):
         return cross_entropy_op.call(input, target, None, number, ignore_index)[0]
-    if t.shape == x.shape and t.dtype.kind not in "iu":
+    if t.shape == x.shape and t.dtype.kind not in "iub":
         return _probability_targets(input, target, weight, number, label_smoothing)
     if not label_smoothing <= 1.0:
         raise EngineError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")

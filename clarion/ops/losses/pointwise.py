@@ -315,9 +315,10 @@ def binary_cross_entropy(
         )
     if array.dtype not in INEXACT:
         raise NotImplementedError(f"\"binary_cross_entropy\" not implemented for '{FROM_NUMPY[array.dtype].old}'")
-    array = all_samples(array)
-    if array.size and visible(array) and not (array.min() >= 0 and array.max() <= 1):
-        raise EngineError("all elements of input should be between 0 and 1")
+    for what, each in (("input", array), ("target", target._array)):
+        each = all_samples(each)
+        if each.size and visible(each) and not (each.min() >= 0 and each.max() <= 1):
+            raise EngineError(f"all elements of {what} should be between 0 and 1")
     no_gradient("binary_cross_entropy", weight=weight)
     return in_type_of(input, binary_cross_entropy_op.call(input, target, weight, number))
 

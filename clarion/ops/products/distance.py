@@ -6,6 +6,7 @@ from typing import Any
 
 from ...core.description import normalize_dim
 from ...core.devices import xp_of
+from ...core.dtypes import FLOATING, FROM_NUMPY
 from ...core.messages import broadcast_error
 from ...core.namespace import lifted
 from ...core.op import Op
@@ -113,6 +114,11 @@ def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: str | None = "use_mm_f
         raise ShapeError(f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}")
     if p < 0:
         raise EngineError("cdist only supports non-negative p values")
+    for name, array in (("X1", a), ("X2", b)):
+        if array.dtype not in FLOATING:
+            raise EngineError(
+                f"cdist only supports floating-point dtypes, {name} got: {FROM_NUMPY[array.dtype].old}\nConvert it: x.float()."
+            )
     check_types(a, b, "bmm")
     if compute_mode not in _MODES:
         raise ArgumentValueError(f"{compute_mode} is not a valid value for compute_mode")
@@ -284,6 +290,10 @@ def pdist(input: Any, p: float = 2) -> Any:
     """The distances of all pairs of rows (i, j), i < j, in one vector."""
     if input.ndim != 2:
         raise EngineError(f"pdist only supports 2D tensors, got: {input.ndim}D")
+    if input._array.dtype not in FLOATING:
+        raise EngineError(
+            f"pdist only supports floating-point dtypes\nThis one is {input.dtype}; convert it: x.float()."
+        )
     if p < 0:
         raise EngineError("pdist only supports non-negative p values")
     first, second = xp_of(input._array).triu_indices(input._array.shape[0], 1)

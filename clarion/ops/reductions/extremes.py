@@ -115,7 +115,7 @@ def _extreme(name: str, input: Any, dim: Any, keepdim: Any, other: Any) -> Any:
     if dim is None:
         _refuse_empty(name, array, None, EngineError)
         return OPS[name + "_all"].call(input)
-    dim = normalize_dim(dim.__index__(), array.ndim)
+    dim = normalize_dim(dim, array.ndim)
     if not array.size:
         _refuse_empty(name, array, (dim,), EngineError)
     return getattr(return_types, name)(*OPS[name + "_dim"].call(input, dim, keepdim))

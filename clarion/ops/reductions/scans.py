@@ -76,7 +76,7 @@ def _scan_dim(name: str, input: Any, dim: Any, axis: Any) -> int:
     dim = dim if axis is None else axis
     if dim is None:
         raise ArgumentTypeError(f'{name}() missing 1 required positional arguments: "dim"')
-    return normalize_dim(dim.__index__(), array_of(input, name).ndim)
+    return normalize_dim(dim, array_of(input, name).ndim)
 
 
 def _scan(op: Op, input: Any, dim: Any, dtype: Any, axis: Any, run: Any) -> Any:

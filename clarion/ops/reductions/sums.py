@@ -13,7 +13,6 @@ from ...core.op import Op
 from ...core.tensor import Tensor
 from ...errors import (
     ArgumentIndexError,
-    ArgumentTypeError,
     DtypeError,
     EngineError,
     NotSupportedError,
@@ -41,10 +40,7 @@ def reduced_dims(dim: Any, ndim: int) -> tuple[int, ...] | None:
         if 0 <= dim < ndim:
             return (dim,)
         return (normalize_dim(dim, ndim),) if ndim else _scalar_dim(dim)
-    try:
-        dims = tuple([normalize_dim(d.__index__(), ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])
-    except AttributeError:
-        raise ArgumentTypeError(f"argument 'dim' must be int or tuple of ints, not {type(dim).__name__}") from None
+    dims = tuple([normalize_dim(d, ndim) for d in (dim if isinstance(dim, (tuple, list)) else (dim,))])
     if len(set(dims)) < len(dims):
         twice = next(d for d in dims if dims.count(d) > 1)
         raise EngineError(f"dim {twice} appears multiple times in the list of dims")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.description import normalize_dim
-from ...core.dtypes import int32, int64
+from ...core.dtypes import b1, int32, int64
 from ...core.op import Op
 from ...core.tensor import Tensor, created
-from ...errors import EngineError, ShapeError
+from ...errors import EngineError, NotSupportedError, ShapeError
 from ..faces.api import call, method, public
 from ..faces.autocast import autocast
 from ..faces.options import integer, place
@@ -141,6 +141,8 @@ def trace(input: Any) -> Tensor:
         raise tensor_needed("trace", input)
     if input._array.ndim != 2:
         raise ShapeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
+    if input._array.dtype is b1:
+        raise NotSupportedError("\"trace\" not implemented for 'Bool'\nCount with x.long().trace().")
     return trace_op.call(input)  # type: ignore[no-any-return]
 
 

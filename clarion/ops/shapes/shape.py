@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...core import modes, provenance
-from ...core.description import normalize_dim
+from ...core.description import called, normalize_dim, whole
 from ...core.devices import ndarray
 from ...core.dtypes import COMPLEX, FROM_NUMPY, NumpyNumber, meant
 from ...core.dtypes import dtype as DType
 from ...core.op import Op
 from ...core.tensor import Tensor
-from ...errors import ArgumentIndexError, ArgumentTypeError, EngineError, ShapeError, not_a_tensor
+from ...errors import ArgumentTypeError, EngineError, ShapeError, not_a_tensor
 from ...kernels.mirrors import mirror_of
 from ..faces.api import method, public
 from .rearrange import clone_op
@@ -69,9 +69,12 @@ def ints(values: tuple[Any, ...], name: str = "size") -> Sizes:
         if isinstance(values, (Tensor, NumpyNumber, ndarray)) and values.ndim == 0:
             values = (values,)
     try:
-        return tuple([n if type(n) is int else n.__index__() for n in values])
-    except (AttributeError, TypeError):
-        raise ArgumentTypeError(f"argument '{name}' must be tuple of ints, but got {values!r}") from None
+        sizes = tuple([n if type(n) is int else whole(n) for n in values])
+    except TypeError:
+        sizes = (None,)
+    if None in sizes:
+        raise ArgumentTypeError(f"{called()}(): argument '{name}' must be tuple of ints, but got {values!r}")
+    return sizes  # type: ignore[return-value]
 
 
 def infer(size: Sizes, numel: int) -> Sizes:
@@ -309,11 +312,9 @@ def squeezing(x: Tensor, dim: Any) -> tuple[Any, ...]:
     if dim is None:
         return (squeeze_op,)
     n = x._array.ndim
-    if type(dim) is int:
-        return squeeze_dim_op, normalize_dim(dim, n)
     if isinstance(dim, (tuple, list)):
         return squeeze_dims_op, unique_dims(dim, n)
-    raise ArgumentTypeError(f"squeeze(): argument 'dim' must be int or tuple of ints, not {type(dim).__name__}")
+    return squeeze_dim_op, normalize_dim(dim, n)
 
 
 def unique_dims(dims: Sequence[int], ndim: int) -> Sizes:
@@ -339,10 +340,7 @@ def unsqueeze(input: Any, dim: int | None = None, *, axis: int | None = None) ->
 
 def unsqueezing(x: Tensor, dim: Any) -> int:
     """Where the new dimension goes."""
-    n = x._array.ndim + 1
-    if not -n <= dim < n:
-        raise ArgumentIndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")
-    return int(dim) + n if dim < 0 else int(dim)
+    return normalize_dim(dim, x._array.ndim + 1)
 
 
 # Stretching ------------------------------------------------------------------------------------------
