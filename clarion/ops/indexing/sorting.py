@@ -94,15 +94,15 @@ def msort(input: Any) -> Any:
 def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest (or smallest) elements along a dimension, and where they are."""
     dim = _axis("topk", input, dim)
-    kind = input._array.dtype.kind
+    array = input._array
+    kind = array.dtype.kind
     if kind in "cb":
         raise EngineError(f"topk does not support {'complex' if kind == 'c' else 'bool'} dtypes on CPU")
-    k = integer("topk", "k", 2, k)
-    if not 0 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
-        raise EngineError(
-            f"selected index k out of range\nk is {k}, and dimension {dim} of the input has "
-            f"{input._array.shape[dim] if input._array.ndim else 1} elements"
-        )
+    if type(k) is not int:
+        k = integer("topk", "k", 2, k)
+    n = array.shape[dim] if array.ndim else 1
+    if not 0 <= k <= n:
+        raise EngineError(f"selected index k out of range\nk is {k}, and dimension {dim} of the input has {n} elements")
     op = topk_op if sorted else topk_unsorted_op
     return return_types.topk(op.call(input, k, dim, bool(largest)))
 

@@ -11,6 +11,7 @@ from ...core.dtypes import FROM_NUMPY, INEXACT, finfo
 from ...core.namespace import lifted
 from ...core.op import Op
 from ...errors import DtypeError, EngineError, LinAlgError, NotSupportedError, ShapeError
+from ...kernels.registry import RawNamespace
 from ..elementwise.choice import where
 from ..faces.api import public
 from ..faces.autocast import autocast
@@ -23,7 +24,8 @@ from ..products.matmul import check_types, tensors
 def adjoint(x: Any, ops: Any) -> Any:
     """The conjugate transpose."""
     n = len(x.shape)
-    return ops.conj(ops.transpose(x, n - 2, n - 1))
+    turned = ops.transpose(x, n - 2, n - 1)
+    return turned if isinstance(ops, RawNamespace) and x.dtype.kind != "c" else ops.conj(turned)
 
 
 def column(s: Any, ops: Any) -> Any:
@@ -104,7 +106,7 @@ solve_op.vjp(_solve_grad)
 
 def _cholesky_grad(g: Any, out: Any, upper: bool, ops: Any) -> Any:
     g, out = (adjoint(g, ops), adjoint(out, ops)) if upper else (g, out)
-    lower = ops.tril(adjoint(out, ops) @ g, 0)
+    lower = ops.tril(ops.matmul(adjoint(out, ops), g), 0)
     both = 0.5 * (lower + adjoint(ops.tril(lower, -1), ops))
     turned = adjoint(out, ops)
     left = ops.linalg_solve_triangular(turned, both, True, True, False)

@@ -37,7 +37,7 @@ solve_triangular_op.vjp(_solve_triangular_grad)
 def _factor_grad(change: Any, factor: Any, upper: bool, ops: Any) -> Any:
     """The gradient of a Cholesky factor from that of the inverse of its product. PyTorch's, which fills both triangles."""
     both = change + adjoint(change, ops)
-    return -factor @ both if upper else -both @ factor
+    return -(ops.matmul(factor, both) if upper else ops.matmul(both, factor))
 
 
 def _cholesky_solve_grad(g: Any, factor: Any, upper: bool, out: Any, needs: Any, ops: Any) -> tuple[Any, Any]:
