@@ -40,7 +40,8 @@ class CustomOpDef:
         else:
             if self._autograd is None:
                 self._autograd = _function_of(self)
-            output = self._autograd.apply(*self._positional(args, kwargs))
+            args, kwargs = self._given(args, kwargs)
+            output = self._autograd.apply(*args, *([kwargs] if kwargs else ()))
         if hub.declared is not None:
             hub.declared(self._qualname, args, kwargs, output)
         return output
@@ -59,11 +60,12 @@ class CustomOpDef:
             return ask_mode(self._opoverload, (), args, kwargs, lambda a, k: self._compute(*a, **k))
         return self._kernel(*args, **kwargs)  # type: ignore[misc]
 
-    def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    def _given(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """All arguments, those with defaults, too: by their places, and what has none by name."""
         assert self._kernel is not None
         bound = inspect.signature(self._kernel).bind(*args, **kwargs)
         bound.apply_defaults()
-        return bound.args
+        return bound.args, bound.kwargs
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None
@@ -102,19 +104,22 @@ def _function_of(op: CustomOpDef) -> type[Function]:
     """The autograd.Function of an operation with a rule."""
     backward, setup = op._backward, op._setup
     assert backward is not None
-    keyword = (
-        {p.name for p in inspect.signature(setup).parameters.values() if p.kind is p.KEYWORD_ONLY} if setup else ()
-    )
+    assert op._kernel is not None
+    # What is given by name alone comes last, in one dictionary, which has no gradient.
+    named = any(p.kind is p.KEYWORD_ONLY for p in inspect.signature(op._kernel).parameters.values())
 
     def forward(*args: Any) -> Any:
-        return op._compute(*args)
+        return op._compute(*args[:-1], **args[-1]) if named else op._compute(*args)
 
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        if setup is not None:
-            setup(ctx, inputs, output, **({"keyword_only_inputs": {}} if "keyword_only_inputs" in keyword else {}))
+        if setup is not None and named:
+            setup(ctx=ctx, inputs=inputs[:-1], keyword_only_inputs=inputs[-1], output=output)
+        elif setup is not None:
+            setup(ctx=ctx, inputs=inputs, output=output)
 
     def backwards(ctx: Any, *grads: Any) -> Any:
-        return backward(ctx, *grads)
+        found = backward(ctx, *grads)
+        return (*(found if isinstance(found, (tuple, list)) else (found,)), None) if named else found
 
     methods = {"forward": forward, "setup_context": setup_context, "backward": backwards}
     name = f"GeneratedBackwardFor_{op._namespace}_{op._name}_default"  # nodes go by it

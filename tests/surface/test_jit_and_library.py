@@ -67,6 +67,31 @@ def test_a_declared_operation_is_differentiated_by_its_rule():
     assert cube(x, scale=3.0).item() == 24.0
 
 
+def test_an_operation_whose_arguments_have_names_alone():
+    @torch.library.custom_op("house::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, y: torch.Tensor, *, by: float = 2.0, more: float) -> torch.Tensor:
+        return x * y * by + more
+
+    def setup(ctx, inputs, keyword_only_inputs, output):
+        ctx.save_for_backward(*inputs)
+        ctx.by, ctx.given = keyword_only_inputs["by"], sorted(keyword_only_inputs)
+
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        assert ctx.given == ["by", "more"]
+        return grad * y * ctx.by, grad * x * ctx.by
+
+    scaled.register_autograd(backward, setup_context=setup)
+    for call in (scaled, torch.ops.house.scaled):
+        x, y = (torch.tensor(value, requires_grad=True) for value in (3.0, 5.0))
+        made = call(x, y, more=1.0)
+        made.backward()
+        assert (made.item(), x.grad.item(), y.grad.item()) == (31.0, 10.0, 6.0)
+        assert call(x, y, by=3.0, more=0.5).item() == 45.5
+    with pytest.raises(TypeError, match="more"):
+        scaled(x, y)
+
+
 def test_a_library_declares_and_implements():
     library = torch.library.Library("house2", "DEF")
     library.define("twice(Tensor x) -> Tensor")
