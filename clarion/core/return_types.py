@@ -35,6 +35,9 @@ class ReturnType(tuple[Any, ...]):
         return type(self), (tuple(self),)
 
 
+filled = tuple.__new__  # one of a kind, of values that are known to be as many as it has names
+
+
 def return_type(name: str, fields: str) -> type[ReturnType]:
     """Declare a named tuple: `sort = return_type("sort", "values indices")`; `sort(v, i).values`."""
     names = tuple(fields.split())

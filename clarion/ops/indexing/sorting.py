@@ -48,7 +48,8 @@ def _shared(g: Any, share: Any, ops: Any) -> Any:
 
 
 def _axis(name: str, x: Any, dim: Any) -> int:
-    tensor_argument(name, "input", 1, x)
+    if not isinstance(x, Tensor):
+        tensor_argument(name, "input", 1, x)
     return normalize_dim(dim, x._array.ndim)
 
 
@@ -70,7 +71,7 @@ def sort(input: Any, dim: int = -1, descending: bool = False, *, stable: bool | 
     """The elements in order along a dimension, and where they were."""
     dim = _sort_axis("sort", input, dim)
     op = sort_stable_op if stable else sort_op
-    return return_types.sort(op.call(input, dim, bool(descending)))
+    return return_types.filled(return_types.sort, op.call(input, dim, bool(descending)))
 
 
 @public(out=True)
@@ -93,8 +94,10 @@ def msort(input: Any) -> Any:
 @with_numpys_names
 def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest (or smallest) elements along a dimension, and where they are."""
-    dim = _axis("topk", input, dim)
+    if not isinstance(input, Tensor):
+        tensor_argument("topk", "input", 1, input)
     array = input._array
+    dim = normalize_dim(dim, array.ndim)
     kind = array.dtype.kind
     if kind in "cb":
         raise EngineError(f"topk does not support {'complex' if kind == 'c' else 'bool'} dtypes on CPU")
@@ -104,7 +107,7 @@ def topk(input: Any, k: Any, dim: int = -1, largest: bool = True, sorted: bool =
     if not 0 <= k <= n:
         raise EngineError(f"selected index k out of range\nk is {k}, and dimension {dim} of the input has {n} elements")
     op = topk_op if sorted else topk_unsorted_op
-    return return_types.topk(op.call(input, k, dim, bool(largest)))
+    return return_types.filled(return_types.topk, op.call(input, k, dim, bool(largest)))
 
 
 def _reduced_axis(name: str, input: Any, dim: Any) -> int:
@@ -126,7 +129,7 @@ def kthvalue(input: Any, k: Any, dim: int = -1, keepdim: bool = False) -> Any:
     k = integer("kthvalue", "k", 2, k)
     if not 1 <= k <= (input._array.shape[dim] if input._array.ndim else 1):
         raise EngineError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    return return_types.kthvalue(kthvalue_op.call(input, k, dim, bool(keepdim)))
+    return return_types.filled(return_types.kthvalue, kthvalue_op.call(input, k, dim, bool(keepdim)))
 
 
 @public(out=True)
@@ -138,7 +141,7 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
             return median_op.call(input)
         return _median_of_all("median", median_op, input)
     dim = _reduced_axis("median", input, dim)
-    return return_types.median(median_dim_op.call(input, dim, bool(keepdim)))
+    return return_types.filled(return_types.median, median_dim_op.call(input, dim, bool(keepdim)))
 
 
 @public(out=True)
@@ -148,7 +151,7 @@ def nanmedian(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     if dim is None:
         return _median_of_all("nanmedian", nanmedian_op, input)
     dim = _reduced_axis("nanmedian", input, dim)
-    return return_types.nanmedian(nanmedian_dim_op.call(input, dim, bool(keepdim)))
+    return return_types.filled(return_types.nanmedian, nanmedian_dim_op.call(input, dim, bool(keepdim)))
 
 
 def _median_of_all(name: str, op: Op, input: Any) -> Any:
@@ -166,7 +169,7 @@ def mode(input: Any, dim: int = -1, keepdim: bool = False) -> Any:
     _no_complex("mode", input)
     if input._array.ndim and input._array.shape[dim] == 0:
         raise ArgumentIndexError(f"mode(): Expected reduction dim {dim} to have non-zero size.")
-    return return_types.mode(mode_op.call(input, dim, bool(keepdim)))
+    return return_types.filled(return_types.mode, mode_op.call(input, dim, bool(keepdim)))
 
 
 strict_out("sort", "topk", "mode")
