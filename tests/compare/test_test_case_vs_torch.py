@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+pytest.importorskip("torch", reason="compares with PyTorch")
 
 PAIRS = {
     "a tensor and itself": lambda t: (t.ones(2), t.ones(2)),
